@@ -209,7 +209,7 @@ def test_graphs_open_searched_and_with_a_path(tab: Browser) -> None:
     for number in range(tab.value("document.querySelector('select[name=graph]').options.length")):
         tab.value(
             "(() => { const box = document.querySelector('select[name=graph]');"
-            f"box.value = '{number}'; box.dispatchEvent(new Event('change', {{bubbles: true}})); }})()"
+            f"box.value = '{number}'; box.dispatchEvent(new Event('input', {{bubbles: true}})); }})()"
         )
         settled(tab)
         for turn in range(6):
@@ -234,7 +234,7 @@ def test_graphs_open_searched_and_with_a_path(tab: Browser) -> None:
         for colouring in ("device", "cluster", "type"):
             tab.value(
                 "(() => { const box = document.querySelector('select[name=colouring]');"
-                f"box.value = '{colouring}'; box.dispatchEvent(new Event('change', {{bubbles: true}})); }})()"
+                f"box.value = '{colouring}'; box.dispatchEvent(new Event('input', {{bubbles: true}})); }})()"
             )
             settled(tab)
         most = max(most, shown(tab))

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Drawn } from "./chart";
+import { Choice } from "./choice";
 import { plain } from "./plain";
 import type { Column, Row, Table } from "./types";
 
@@ -100,14 +101,13 @@ export function QuickChart({ table: answer }: { table: Table }): JSX.Element {
   if (!x || !ys.length)
     return <p class="quiet">A chart needs a column of numbers besides the one that it is drawn over.</p>;
   const choose = (name: string, value: string, all: Column[], onPick: (name: string) => void) => (
-    <label>
-      {name}{" "}
-      <select name={name.toLowerCase()} value={value} onInput={(e) => onPick(e.currentTarget.value)}>
-        {all.map((c) => (
-          <option value={c.name}>{plain(c.title, 80)}</option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={name}
+      name={name.toLowerCase()}
+      value={value}
+      options={all.map((c) => ({ value: c.name, text: plain(c.title, 80) }))}
+      onChoice={onPick}
+    />
   );
   return (
     <div class="quickchart">

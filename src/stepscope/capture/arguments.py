@@ -1,8 +1,8 @@
-"""Arguments of a call as a framework tells them apart when it asks whether it has compiled them already.
+"""Arguments of a call, as a framework distinguishes them when it looks for a compiled version.
 
-Of arrays that is the shape and the type of an element, of Python's own values the value, of all else which
-object it is. No object of the program is kept, and none of its code runs: objects of classes that neither
-Python nor a framework made count as the same only if they are one object.
+For arrays these are shape and element type, for Python's own values the value, for everything else the
+identity of the object. No object of the program is kept, and none of its code runs: objects of classes from
+neither Python nor a framework are equal only if identical.
 """
 
 import functools
@@ -11,7 +11,7 @@ import types
 from typing import Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 MOST_LEAVES = 2000
-"""Of larger arguments only so many parts are looked at."""
+"""Most parts of a large argument that are read."""
 _MOST_DEPTH = 30
 _MOST_TEXT = 120
 _VALUES = (type(None), bool, int, float, complex, str, bytes)
@@ -21,7 +21,7 @@ ARRAYS = ("numpy", "jax", "jaxlib", "tensorflow", "keras", "tf_keras", "ml_dtype
 
 
 class Leaf(NamedTuple):
-    """A part of an argument: of arrays shape and dtype; of containers their length as value."""
+    """A part of an argument; for arrays with shape and dtype, for containers with the length as value."""
 
     kind: str
     """array, container, value, function, object or spec (of a composite tensor or an iterator)."""
@@ -33,11 +33,11 @@ class Leaf(NamedTuple):
 
 
 Leaves = Dict[str, Leaf]
-"""By where they are: x, x[0], x['w']."""
+"""Parts by path: x, x[0], x['w']."""
 
 
 class ArgumentChange(NamedTuple):
-    """What differs between two calls."""
+    """A difference between two calls."""
 
     argument: str
     what: str
@@ -55,7 +55,8 @@ def described(python: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Lea
 
 
 def held(python: Any) -> Leaves:
-    """What a function brings along: variables of the function around it, arguments of functools.partial."""
+    """The arguments that a function carries: variables of the enclosing function, arguments of
+    functools.partial."""
     found: Leaves = {}
     for _ in range(20):
         if isinstance(python, functools.partial):
@@ -72,7 +73,7 @@ def held(python: Any) -> Leaves:
     for name, cell in zip(names, getattr(python, "__closure__", None) or ()):
         try:
             value = cell.cell_contents
-        except ValueError:  # a variable that has no value yet
+        except ValueError:  # a variable without a value yet
             continue
         _add(found, name, value, 0)
     return found
@@ -81,7 +82,7 @@ def held(python: Any) -> Leaves:
 def changes(
     before: Leaves, after: Leaves, by_value: Optional[Collection[str]] = None
 ) -> List[ArgumentChange]:
-    """What differs, the most telling first. by_value: arguments whose values count; None: all do."""
+    """The differences, most telling first. by_value: arguments whose values count; None: all of them."""
     found = []
     grown = _grown(before, after)
     for path in grown:
@@ -101,7 +102,7 @@ def changes(
 
 
 def _grown(before: Leaves, after: Leaves) -> List[str]:
-    """Containers that hold more or less than before."""
+    """Containers whose length changed."""
     return [path for path in after if path in before and _container_changed(before[path], after[path])]
 
 
@@ -110,7 +111,7 @@ def _given(leaf: Optional[Leaf]) -> str:
 
 
 def _keys_changed(before: Leaves, after: Leaves) -> List[ArgumentChange]:
-    """Dictionaries that hold as many entries as before, some of them under other keys."""
+    """Dictionaries of the same length with other keys."""
     gone, new = _alone(before, after), _alone(after, before)
     return [
         ArgumentChange(
@@ -125,7 +126,7 @@ def _keys_changed(before: Leaves, after: Leaves) -> List[ArgumentChange]:
 
 
 def _alone(these: Leaves, those: Leaves) -> Dict[str, str]:
-    """The first entry of each container that only these have, by where the container is."""
+    """The first entry of each container that only these arguments have, by path of the container."""
     found: Dict[str, str] = {}
     for path in these:
         around, _, key = path.rpartition("[")
@@ -193,7 +194,7 @@ def _add(found: Leaves, path: str, value: Any, depth: int) -> None:
 
 
 def _parts(value: Any) -> Optional[List[Tuple[str, Any]]]:
-    """What a container of Python's own holds; None for all else."""
+    """The items of a container of Python's own; None for anything else."""
     if isinstance(value, tuple):
         return [(str(number), part) for number, part in enumerate(tuple.__iter__(value))]
     if isinstance(value, list):
@@ -232,7 +233,7 @@ def _leaf(value: Any) -> Leaf:
 
 
 def _shape(shape: Any) -> str:
-    """(8, 3), with None where a size is open."""
+    """(8, 3), with None for an open dimension."""
     try:
         return str(tuple(getattr(size, "value", size) for size in shape))
     except (TypeError, ValueError):  # of unknown rank

@@ -1,6 +1,6 @@
-"""Arrays of each framework: how many bytes they hold, where, and which of them share memory.
+"""Arrays of each framework: bytes, device, and which of them share memory.
 
-Only what is imported is looked for, and nothing of an array is called that might run on a device.
+Only imported frameworks count, and no method of an array is called that might run on a device.
 """
 
 import mmap
@@ -8,10 +8,10 @@ import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 FUNCTIONS = "compiled functions"
-"""The kind of what frameworks compile for a function, which is kept as long as the function is."""
+"""The kind of functions that frameworks compile; each is kept as long as its Python function."""
 
 MOST_VIEWS = 16
-"""Views of views that are followed to what keeps their bytes."""
+"""Most views that are followed to the owner of the bytes."""
 
 
 class HeldArray(NamedTuple):
@@ -26,19 +26,19 @@ class HeldArray(NamedTuple):
 
 
 class Arrays:
-    """Tells arrays from other objects, by their exact type: to ask a subclass may run code of the program."""
+    """Recognises arrays by their exact type: querying a subclass may run code of the program."""
 
     def __init__(self) -> None:
         self._kinds: Dict[type, Callable[[Any], Optional[HeldArray]]] = {}
         self.functions: List[type] = []
-        """Types of functions that a framework compiles."""
+        """Types of compiled functions."""
         self.graphs: List[type] = []
-        """Types of graphs to which a program adds ops."""
+        """Types of graphs that a program adds ops to."""
         for add in (self._numpy, self._jax, self._torch, self._tensorflow):
             add()
 
     def of(self, value: Any) -> Optional[HeldArray]:
-        """What an array holds; None for what is none, or holds nothing."""
+        """The memory of an array; None for other objects, and for empty arrays."""
         ask = self._kinds.get(type(value))
         return None if ask is None else ask(value)
 
@@ -57,7 +57,7 @@ class Arrays:
             owner = owner.base
         if owner.flags.owndata:
             return HeldArray(id(owner), owner.nbytes, "host", "numpy arrays")
-        # Without bytes of its own it keeps those of another library, unless they are a file's.
+        # Without bytes of its own it holds another library's, unless they are a file's.
         base = _keeper(owner.base, type(value))
         if base is None:
             return None
@@ -104,8 +104,8 @@ class Arrays:
 
 
 def _keeper(base: Any, array: type) -> Any:
-    """What keeps the bytes that an array shows; None where they are a file's, or memory of several
-    processes. array: NumPy's type."""
+    """The owner of the bytes that an array shows; None where these are a file's, or shared between processes.
+    array: NumPy's type."""
     for _ in range(MOST_VIEWS):
         if isinstance(base, memoryview):
             base = base.obj
@@ -150,7 +150,7 @@ def _variable(value: Any) -> Optional[HeldArray]:
 
 
 def _tensor_bytes(value: Any) -> int:
-    """0 where it cannot be told without looking: text, handles, sizes that are not known."""
+    """0 where only the contents would tell: text, handles, unknown sizes."""
     many, each = value.shape.num_elements(), value.dtype.size
     return many * each if many and each and value.dtype.is_numpy_compatible and each < 64 else 0
 

@@ -1,6 +1,6 @@
 """Attaches a recorder to the frameworks of a program, as they are imported.
 
-`imported` is what the hook of `stepscope record` calls; `begin` and `end` are for code within the program.
+The hook of `stepscope record` calls `imported`; code within the program calls `begin` and `end`.
 """
 
 import atexit
@@ -19,11 +19,11 @@ from .plan import RecordingPlan
 from .recorder import Recorder
 
 current: List[Recorder] = []
-"""The recorders at work, for marks that the program makes itself."""
+"""Active recorders, for marks that the program sets itself."""
 
 
 def imported(path: str, name: str, module: Any) -> None:
-    """The hook saw a framework imported; the launcher's plan is in the file `path`."""
+    """Called by the hook when a framework was imported; the launcher's plan is in the file `path`."""
     if not current:
         recorder = Recorder(RecordingPlan.load(Path(path)))
         current.append(recorder)
@@ -34,7 +34,7 @@ def imported(path: str, name: str, module: Any) -> None:
 
 
 def begin(plan: RecordingPlan) -> Recorder:
-    """Attaches a recorder to the frameworks that are imported already and to those that will be."""
+    """Attaches a recorder to the frameworks that are imported now or later."""
     recorder = Recorder(plan)
     for name in FRAMEWORKS:
         module = sys.modules.get(name)
@@ -48,7 +48,7 @@ def begin(plan: RecordingPlan) -> Recorder:
 
 
 def end(recorder: Recorder, error: Optional[BaseException]) -> None:
-    """Detaches what begin attached."""
+    """Detaches the recorder that begin attached."""
     if recorder.watcher in sys.meta_path:
         sys.meta_path.remove(recorder.watcher)
     if recorder in current:
@@ -61,7 +61,7 @@ def end(recorder: Recorder, error: Optional[BaseException]) -> None:
 
 
 def check_empty(out: str) -> None:
-    """ValueError unless a recording can go there: recordings are never mixed or replaced."""
+    """ValueError unless a recording fits there: recordings are never mixed or replaced."""
     path = Path(out)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ValueError(f"{out} is there already and not an empty folder")
@@ -83,7 +83,7 @@ def _attach(recorder: Recorder, name: str, module: Any) -> None:
 
 
 def _leave(recorder: Recorder) -> None:
-    """The last words of the process to its launcher."""
+    """The last report of the process to its launcher."""
     if recorder.listening:
         notes.seen(recorder.plan, recorder.program.frameworks, recorder.pace, last=True)
     error = exits.uncaught()
@@ -92,7 +92,7 @@ def _leave(recorder: Recorder) -> None:
 
 
 def _tensorflow(recorder: Recorder, module: Any) -> None:
-    """Watches what this version has. Sessions are in all of them; each other way may be missing by itself."""
+    """Watches the entry points of this version. All versions have sessions; any other may be missing."""
     from . import tf1, tf2
     from .iterators import Iterators
 
@@ -113,9 +113,9 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
     ):
         try:
             watch()
-        except Exception as error:  # noqa: BLE001  of a version that has them elsewhere
+        except Exception as error:  # noqa: BLE001  a version that has them elsewhere
             if version.startswith("1.") and isinstance(error, ImportError):
-                continue  # from before there were any
+                continue  # a version without them
             recorder.problem(
                 f"{what} of TensorFlow {version} cannot be watched",
                 f"{type(error).__name__}: {error}",
@@ -141,7 +141,7 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
 def _is_there(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ImportError:  # nor is the package that it would be in
+    except ImportError:  # nor the package that would contain it
         return False
 
 
@@ -159,7 +159,7 @@ def _keras(recorder: Recorder, module: Any) -> None:
 
 
 def _torch(recorder: Recorder, module: Any) -> None:
-    """Watches the functions that this version has. Another module of that name has none of them."""
+    """Watches the functions of this version. Another module of the same name has none of them."""
     from . import torch
     from .loaders import Loaders
 
@@ -192,7 +192,7 @@ _WATCH: Dict[str, Callable[[Recorder, Any], None]] = {
 
 
 def graph(folder: Folder, caller: Optional[Caller], source: Any) -> None:
-    """Writes graphs/graph.pb: the session's graph, or that of the function called last."""
+    """Writes graphs/graph.pb: the graph of the session, or of the function called last."""
     found = _graph_of(source)
     if found is not None:
         made = found.as_graph_def()
@@ -201,8 +201,8 @@ def graph(folder: Folder, caller: Optional[Caller], source: Any) -> None:
 
 
 def _say_shapes_of_variables(graph: Any, made: Any) -> None:
-    """Gives the inputs of a function that are variables the shapes of these, as VarHandleOp has them: the
-    handle itself is a scalar, and each would count as one parameter."""
+    """Gives inputs that are variables the variables' shapes, as VarHandleOp has them: a handle itself is a
+    scalar, and would count as one parameter."""
     shapes = {}
     for outer, inner in getattr(graph, "captures", ()):
         known: Any = getattr(getattr(outer, "_handle_data", None), "shape_and_type", ())
@@ -214,7 +214,7 @@ def _say_shapes_of_variables(graph: Any, made: Any) -> None:
 
 
 def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:
-    """Writes op_log.pb of the same graph."""
+    """Writes op_log.pb for the same graph."""
     from . import oplog
 
     found = _graph_of(source)

@@ -1,4 +1,4 @@
-"""Functions written in C that looks at stacks show, in a file of their own: they wait, or move data."""
+"""Functions written in C that samples name when a thread is in them: they wait, or move data."""
 
 FILE = "<built-in>"
 BLOCKING = frozenset(
@@ -9,12 +9,12 @@ BLOCKING = frozenset(
         "fdatasync", "truncate", "waitpid", "wait4", "__enter__",
     }
 )  # fmt: skip
-"""Functions that wait for a thread, a file, a socket or a program, whatever that costs the processor. Of what
-is written in C, a `with` statement enters little that takes time but locks."""
+"""Functions that wait for a thread, a file, a socket or a program, whatever processor time they take. Of C
+functions, a `with` statement mostly enters locks."""
 MOVING = frozenset(
     {"array", "asarray", "astype", "tolist", "copyto", "copy", "concatenate", "tensor", "as_tensor"}
 )
-"""Functions of NumPy and PyTorch that copy and convert arrays; those of devices come to the host in them."""
+"""Functions of NumPy and PyTorch that copy and convert arrays, and bring them from a device to the host."""
 AWAITING = frozenset({"block_until_ready"})
-"""Methods of JAX's arrays that wait until the device has computed them."""
+"""Methods of JAX's arrays that wait for the device to compute them."""
 SHOWN = BLOCKING | MOVING | AWAITING

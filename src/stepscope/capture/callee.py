@@ -1,8 +1,8 @@
 """The built-in function that a frame is calling: `fsync`, `recv`, `acquire`. It has no frame of its own.
 
-Where a frame stops at a call and no frame is above it, what it calls is written in C. Its name is that of the
-last thing which the code loaded where the call begins: Python 3.11 and later know the columns of each
-instruction; before, the instructions between the function and its call are counted back.
+When a frame stops at a call and has no frame above it, it calls a function written in C. The name of that
+function is the last one that the code loaded where the call begins. Python 3.11 and later record the columns
+of each instruction; before that, the instructions between function and call are counted backwards.
 """
 
 import dis
@@ -18,17 +18,17 @@ _LOADS = frozenset(
     }
 )  # fmt: skip
 _CALLS = ("CALL", "PRECALL")
-"""Python 3.11 calls in the first of two instructions what it has called often."""
+"""Python 3.11 specialises frequent calls, and makes them in the first of two instructions."""
 _ENTERS = ("SETUP_WITH", "BEFORE_WITH")
-"""They call what a `with` statement enters. From Python 3.14 on it is loaded and called."""
+"""They call what a `with` statement enters. From Python 3.14 on, that is loaded and called."""
 ENTER = "__enter__"
 _MOST = 1500
-"""Instructions of code that is looked at: the program stands still meanwhile, for milliseconds with more."""
+"""Most instructions that are read: reading more would stop the program for milliseconds."""
 
 
 def called_by(code: CodeType, instruction: int) -> Optional[str]:
-    """The name of what the code calls at an instruction, by its byte offset; None when it calls nothing
-    there, or what has no name."""
+    """The name of the function that code calls at an instruction, by its byte offset; None when it calls
+    none, or one without a name."""
     binary = code.co_code
     if not 0 <= instruction < len(binary) <= 2 * _MOST:
         return None
@@ -48,8 +48,8 @@ def called_by(code: CodeType, instruction: int) -> Optional[str]:
 
 
 def _begin_by_place(code: CodeType, before: List[Any]) -> Any:
-    """A call begins where the expression for its function does, whose last instruction loads the function.
-    What the function is taken of is loaded there before it; the arguments begin further on."""
+    """A call begins where the expression for its function does, and the last instruction of that loads the
+    function. Objects that the function belongs to are loaded before it; the arguments begin after it."""
     positions: Any = getattr(code, "co_positions")  # noqa: B009  Python 3.10 has none
     begins = [(line, column) for line, _, column, _ in islice(positions(), before[-1].offset // 2 + 1)]
     if None in begins[-1]:
@@ -59,7 +59,7 @@ def _begin_by_place(code: CodeType, before: List[Any]) -> Any:
 
 
 def _begin_by_count(before: List[Any]) -> Any:
-    """Counts back what the arguments have put on the stack."""
+    """Counts backwards over the values that arguments have put on the stack."""
     call = before[-1]
     needed = call.arg + (call.opname == "CALL_FUNCTION_KW")
     if call.opname == "CALL_FUNCTION_EX":

@@ -1,7 +1,7 @@
-"""Traces and compilations: the function, the line that called it, and what was new about that call.
+"""Traces and compilations: the function, the calling line, and how the call differed from earlier ones.
 
-A call that compiles is compared with earlier calls of the same function that did. Of those the one that it
-differs from least is what it could have shared a compilation with.
+A call that compiles is compared with earlier calls of the same function that did. The one with the fewest
+differences is the one it could have shared a compilation with.
 """
 
 import sys
@@ -17,14 +17,14 @@ from .frames import Whose
 from .places import is_framework
 
 MOST = 10_000
-"""So many become a line each; those after are counted."""
+"""This many are written as lines; later ones are only counted."""
 _COMPARED = 16
-"""With so many calls of the function before."""
+"""Most earlier calls of a function that are compared."""
 _MOST_CHANGES = 5
 
 
 def _drop_values(what: str, found: List[ArgumentChange]) -> Tuple[str, List[ArgumentChange]]:
-    """Changes where it is only guessed that values count: they do where nothing else changed."""
+    """Changes of values that may not count: they do only where nothing else changed."""
     others = [change for change in found if change.what != "value"]
     if not others:
         return what, found
@@ -32,7 +32,7 @@ def _drop_values(what: str, found: List[ArgumentChange]) -> Tuple[str, List[Argu
 
 
 class Compilations:
-    """Tells of each compilation once. tell: takes a line of compilations.ndjson."""
+    """Reports each compilation once. tell: takes a line of compilations.ndjson."""
 
     def __init__(self, tell: Callable[[Dict[str, Any]], None]) -> None:
         self._tell = tell
@@ -57,12 +57,9 @@ class Compilations:
         by_value: Optional[Collection[str]] = None,
         guessed: bool = False,
     ) -> None:
-        """A call traced or compiled something.
-
-        function: what was called; python: the Python function behind it, and its code, None when it has none.
-        by_value: the arguments whose values count, None for all. guessed: it is not known which those are, so
-        that a value that changed only counts where nothing else did.
-        """
+        """A call traced or compiled something. function: display name; python: the Python function behind it,
+        and its code, None without one. by_value: the arguments whose values count, None for all. guessed:
+        these arguments are unknown, so a changed value counts only where nothing else changed."""
         with self._lock:
             if self._told >= MOST:
                 self.dropped += 1
@@ -97,8 +94,8 @@ class Compilations:
             self._tell(record)
 
     def saw_run(self, begin_ns: int, end_ns: int, ops_before: Optional[int], ops: int) -> None:
-        """A session was run that had to prepare its graph. ops_before: how many ops it had when it was run
-        last, ops: has now; None or the same: for other values than before."""
+        """A session prepared its graph for a run. ops_before: ops at its last run, ops: ops now; None or the
+        same: the run asked for other values."""
         with self._lock:
             if self._told >= MOST:
                 self.dropped += 1
@@ -123,13 +120,13 @@ class Compilations:
             self._tell(record)
 
     def _number(self, function: Any) -> int:
-        """A number for a function object, not given again while it lives or after."""
+        """A number for a function object, never used again."""
         try:
             number = self._numbers.get(function)
             if number is None:
                 self._next += 1
                 number = self._numbers[function] = self._next
-        except TypeError:  # what cannot be referred to weakly, or not hashed
+        except TypeError:  # an object without weak references, or without a hash
             return -id(function)
         return number
 
@@ -139,7 +136,7 @@ class Compilations:
         return self._whose.of(path, "")[1]
 
     def _caller(self) -> Optional[Dict[str, Any]]:
-        """The program's line that runs; of a library between it and the framework the line says nothing."""
+        """The program's line that runs; lines of libraries between it and the framework are skipped."""
         if self._whose is None:
             self._whose = Whose()
         frame: Optional[FrameType] = sys._getframe(1)
@@ -156,7 +153,7 @@ class Compilations:
 
 
 class _History:
-    """The calls of one function that compiled."""
+    """The compiling calls of one function."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -165,7 +162,7 @@ class _History:
     def compared(
         self, number: int, leaves: Leaves, around: Leaves, by_value: Optional[Collection[str]]
     ) -> Tuple[str, List[ArgumentChange]]:
-        """What is new about a call, in one word and change by change; the next is compared with it, too."""
+        """The differences of a call, as one word and one by one; the next call is compared with it, too."""
         self.count += 1
         before = list(self._calls)
         self._calls.append((number, leaves, around))
@@ -174,7 +171,7 @@ class _History:
         same = [earlier for of, earlier, _ in before if of == number]
         if not same:
             return "new_function", arguments.changes(before[-1][2], around)
-        # The latest of those that differ least.
+        # The latest one with the fewest differences.
         found = min((arguments.changes(earlier, leaves, by_value) for earlier in reversed(same)), key=len)
         return (found[0].what if found else "unknown"), found
 

@@ -28,26 +28,24 @@ WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after
 LIVE = "live"
 """The recording is complete; steps are counted for the live view."""
 IN_DOUBT = "in doubt"
-"""The recording is complete, but a loop that begins later may turn out to be the steps."""
+"""The recording is complete, but a later loop may turn out to be the steps."""
 DONE = "done"
 
 SAMPLE_NS = 250_000_000
-"""Pieces look at the program this often while steps are recorded."""
+"""Seconds between runs of the pieces while steps are recorded."""
 
 
 class Course:
-    """Moves a recording from state to state, as steps end. Its methods raise what goes wrong.
-
-    exits: guarded while there is something to save. finish: ends the recorder.
-    """
+    """Moves a recording from state to state as steps end. Its methods raise errors. exits: guarded while
+    there is something to save. finish: ends the recorder."""
 
     state = WAITING
     hindsight: Optional[Hindsight] = None
-    """What watches the calls after a recording of a weak mark."""
+    """Watches the calls after a recording whose steps had a weak mark."""
     held_until_ns = 0
-    """When a profiler last had been started or stopped: that time is not the program's step's."""
+    """When a profiler was last started or stopped: that time belongs to no step."""
     _listed = False
-    """Whether the steps before the recording were written."""
+    """Whether the steps before the recording have been written."""
     _next_at = 0
 
     def __init__(
@@ -78,7 +76,7 @@ class Course:
     # --- steps ---------------------------------------------------------------------------------
 
     def stepped(self, number: int, caller: Caller, call: WatchedCall, span: Span, runs: int) -> None:
-        """Writes a step that ended, and moves the recording on. runs: of a session, in its thread."""
+        """Writes a step that ended, and advances the recording. runs: of a session, in its thread."""
         if self.state == WAITING:
             if self.session.facts:
                 write_step(self._open(), number, caller, span, False)
@@ -120,14 +118,14 @@ class Course:
         if call.end_ns - self.pieces.sampled_ns > SAMPLE_NS:
             self.pieces.sample(self._open())
         if self.session.steps == STEPS and "memory" in self.plan.pieces:
-            # The program may end before the recording does, and what it held with it.
+            # The program may end before the recording does, and its variables with it.
             self.observers.look_between(self._open(), caller.count)
             caller.last_end_ns = self.held_until_ns = now_ns()
             self.observers.resume()
         self._profilers.step_begins(caller.count if call.number is None else call.number + 1)
 
     def _traced(self, caller: Caller) -> None:
-        """All steps that were to give RunMetadata have run."""
+        """All steps for RunMetadata have run."""
         if self._profilers.of_tensorflow:
             self._rest(caller)
         else:
@@ -137,7 +135,7 @@ class Course:
     # --- the beginning -------------------------------------------------------------------------
 
     def begin(self, caller: Caller, settle: Settle, number: Optional[int] = None) -> None:
-        """Starts a recording. number: of the step that ended, where the program counts."""
+        """Starts a recording. number: of the step that ended, in the program's own count."""
         if not notes.claim(self.plan):
             notes.note_sibling(self.plan, caller.name)
             self._finish()
@@ -150,7 +148,7 @@ class Course:
         if not self._listed:
             self._listed = True
             write_earlier(folder, caller)
-            number = None  # counted on from these
+            number = None  # later counts start from these
         self.session.steps = 0
         if self.metadata.come_first(caller.how):
             self._begin_metadata(caller, folder)
@@ -172,18 +170,18 @@ class Course:
         self.session.begin()
         self.state = RECORDING
         folder.facts["sessions"].append(self.session.facts)
-        folder.facts["ended_unix_ns"] = None  # of a recording that is made again every N steps
+        folder.facts["ended_unix_ns"] = None  # of a recording that repeats every N steps
         folder.save()
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
         self._exits.guard()
         self.observers.watch_live(folder, caller, driver)
-        # What came before is the recorder's: no step holds it, and no look at the stacks sees it.
+        # The time before belongs to the recorder: it is in no step, and no sample of the stacks shows it.
         caller.last_end_ns = self.held_until_ns = self.session.begin()
         self._profilers.step_begins(caller.count if number is None else number + 1)
         self.observers.resume()
 
     def _begin_metadata(self, caller: Caller, folder: Folder) -> None:
-        """Has runs traced for RunMetadata, before all else."""
+        """Traces runs for RunMetadata before anything else."""
         self.session.name(caller)
         self.session.begin()
         self._await_metadata(caller)
@@ -191,7 +189,7 @@ class Course:
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
 
     def _await_metadata(self, caller: Caller) -> None:
-        """The next runs of what takes most of a step are traced."""
+        """Traces the next runs of the callee that takes most of a step."""
         caller.last_end_ns = None
         self.metadata.key = self.pace.heaviest_beside()
         self.state = METADATA
@@ -199,8 +197,8 @@ class Course:
     # --- the end -------------------------------------------------------------------------------
 
     def end(self, caller: Caller, cut: str = "", go_on: bool = False) -> None:
-        """Stops the profilers, samples once more, and goes on to what comes next. cut: what ended the
-        recording early. go_on: it is continued."""
+        """Stops the profilers, takes last samples, and continues with the next state. cut: what ended the
+        recording early. go_on: the recording continues."""
         folder = self._open()
         lasted_ns = self.session.end(self.observers.thread_times())
         self.state = WAITING
@@ -240,20 +238,20 @@ class Course:
             self.state = WAITING
         else:
             self.pieces.rest(self._open(), caller)
-        # All of it is on disk before its place is announced.
+        # Everything is on disk before its place is announced.
         folder = self._open()
         notes.course(self.plan, "recorded", caller.name, folder.facts["recorded"]["steps"], folder.path)
         if self.plan.every is not None:
             return
-        # It is to be told what tracing cost, which a short warm-up does not tell; and where steps spend their
-        # time without it.
+        # Steps after the recording show the cost of tracing, which a short warm-up does not, and where
+        # steps spend their time without it.
         if self._after.are_wanted(caller, self.session.facts["first_step"]):
             self.state = AFTER
             return
         self._leave(caller)
 
     def _leave(self, caller: Caller) -> None:
-        """Ends all, but where the mark of the steps was a weak one, or somebody may look while it runs."""
+        """Ends everything, unless the mark of the steps was weak, or the live view continues."""
         folder = self._open()
         self.observers.stop(folder)
         folder.save()
@@ -269,7 +267,7 @@ class Course:
         self.state = IN_DOUBT
 
     def start_again(self, pace: StepWatcher, call: WatchedCall) -> None:
-        """Gives up what was recorded, and records the steps that another watcher has found."""
+        """Discards the recording, and records the steps that another watcher has found."""
         self.pace, self.hindsight = pace, None
         assert pace.anchor is not None
         folder = self._open()
@@ -286,7 +284,7 @@ class Course:
         self.begin(pace.callers[pace.anchor], call.settle, call.number)
 
     def close(self, cut: str) -> None:
-        """Ends what runs, and writes what is written once. cut: what ends it."""
+        """Ends running work, and writes the pieces that are written once. cut: what ends it."""
         caller = self.pace.callers.get(self.pace.anchor) if self.pace.anchor is not None else None
         folder = self._output.folder
         if self.state == RECORDING and caller is not None:

@@ -1,7 +1,7 @@
-"""Lines of the program on which the transformations of a dataset were written.
+"""Lines of the program on which transformations of a dataset were written.
 
-Every dataset of TensorFlow passes through DatasetV2.__init__; the stack at that moment tells the method and
-the line of the program that called it.
+Every dataset of TensorFlow runs DatasetV2.__init__; the stack at that moment shows the method and the line of
+the program that called it.
 """
 
 import contextlib
@@ -24,20 +24,20 @@ TEXT = 200
 
 
 class DatasetSites:
-    """The sites of the datasets that are alive, by identity: a dataset may not be comparable or hashable."""
+    """Sites of the datasets that are alive, by identity: a dataset may have neither equality nor a hash."""
 
     def __init__(self) -> None:
         self._sites: Dict[int, Tuple[Any, Dict[str, Any]]] = {}
         self._made = 0
 
     def watch(self, patches: Patches) -> None:
-        """Notes the site of every dataset from now on."""
+        """Records the site of every dataset from now on."""
         from tensorflow.python.data.ops import dataset_ops
 
         def make(init: Any) -> Any:
             def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
                 init(self_, *args, **kwargs)
-                with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
+                with contextlib.suppress(Exception):  # without weak references, it gets no line
                     self.note(self_, sys._getframe(1))
 
             return __init__
@@ -45,7 +45,7 @@ class DatasetSites:
         patches.wrap(dataset_ops.DatasetV2, "__init__", make)
 
     def note(self, dataset: Any, frame: Optional[FrameType]) -> None:
-        """Keeps the site of a new dataset, and its number: TensorFlow names it by its own count of them."""
+        """Records the site of a new dataset, and its number: TensorFlow names it by its own count."""
         made, self._made = self._made, self._made + 1
         key = id(dataset)
 
@@ -58,7 +58,7 @@ class DatasetSites:
             self._sites[key] = (weakref.ref(dataset, forget), {"made": made, "unknown": str(error)})
 
     def chain(self, dataset: Any) -> List[Dict[str, Any]]:
-        """The dataset and what it draws from, sources first; position 0 is the first source."""
+        """The dataset and its inputs, sources first; position 0 is the first source."""
         rows: List[Dict[str, Any]] = []
         positions: Dict[int, int] = {}
         todo: List[Tuple[Any, bool]] = [(dataset, False)]
@@ -87,7 +87,7 @@ class DatasetSites:
 
 
 def _cardinality(dataset: Any) -> Dict[str, int]:
-    """Elements that it has, -1 when it never ends; nothing where that is not known without reading it."""
+    """Its number of elements, -1 when it never ends; nothing where only reading it would tell."""
     from tensorflow.python.eager import context
 
     if not context.executing_eagerly():
@@ -100,7 +100,7 @@ def _cardinality(dataset: Any) -> Dict[str, int]:
 
 
 def op_name(dataset: Any) -> str:
-    """ParallelMapDataset for _ParallelMapDataset: TensorFlow's op, without its version."""
+    """ParallelMapDataset for _ParallelMapDataset: TensorFlow's op without its version."""
     if type(dataset).__name__ == "DatasetV1Adapter":
         dataset = dataset._dataset
     return re.sub(r"V\d+$", "", type(dataset).__name__.lstrip("_"))
@@ -123,15 +123,15 @@ def site(frame: Optional[FrameType]) -> Dict[str, Any]:
 
 
 def program_line(frame: Optional[FrameType]) -> Dict[str, Any]:
-    """File, line, function and text of the innermost frame that is the program's, from a frame outwards;
-    nothing where none is."""
+    """File, line, function and text of the innermost frame of the program's, from a frame outwards; nothing
+    without one."""
     while frame is not None and is_framework(frame.f_code.co_filename):
         frame = frame.f_back
     return {} if frame is None else line_of(frame.f_code, frame.f_lineno, frame.f_globals)
 
 
 def line_of(code: CodeType, line: int, module: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
-    """File, line, function and text of a line of some code. module: its globals, for source that is in no
+    """File, line, function and text of a line of some code. module: its globals, for source without a
     file."""
     place: Dict[str, Any] = {"file": relative(code.co_filename), "line": line, "function": code.co_name}
     text = linecache.getline(code.co_filename, line, module).strip()
@@ -144,7 +144,7 @@ def _name(method: FrameType) -> str:
     name = method.f_code.co_name
     if name == "__init__":
         return re.sub(r"V\d+$", "", type(method.f_locals.get("self")).__name__.lstrip("_"))
-    # An experimental transformation hands `apply` a function of its own: the outer one has the name.
+    # An experimental transformation passes `apply` a function of its own: the outer one has the name.
     return method.f_code.co_qualname.split(".")[0] if name == "_apply_fn" and _has_qualname else name
 
 
@@ -156,7 +156,7 @@ def _is_small(value: Any) -> bool:
 
 
 def _arguments(method: FrameType) -> Dict[str, Any]:
-    """The arguments that are small: numbers, truth values, short text, and functions by name and place."""
+    """Small arguments: numbers, truth values, short text, and functions by name and place."""
     code, values = method.f_code, method.f_locals
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     found: Dict[str, Any] = {}

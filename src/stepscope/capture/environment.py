@@ -1,4 +1,4 @@
-"""Facts about the program and its machine that a capture keeps."""
+"""Facts about the program and its machine in a capture."""
 
 import os
 import platform
@@ -15,14 +15,14 @@ _FLAGS = (
     *("TF_", "XLA_", "JAX_", "KERAS_", "TPU_", "TORCH_", "PYTORCH_"),
     *("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
 )
-# Terraform's variables begin with TF_, too; and nothing that is called a secret is written down.
+# Terraform's variables begin with TF_, too; and nothing with a secret's name is written.
 _NO_FLAG = re.compile(
     r"^TF_(VAR|CLI|TOKEN|LOG|DATA_DIR|REATTACH|PLUGIN|REGISTRY|WORKSPACE)|TOKEN|SECRET|PASSW|_KEY"
 )
 
 
 def facts() -> Dict[str, Any]:
-    """Command, host, cores, memory and the flags that were set."""
+    """Command, host, cores, memory and the flags that are set."""
     argv = list(getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv])
     return {
         "argv": argv,
@@ -42,7 +42,7 @@ def _flags() -> Dict[str, str]:
 
 
 def start_facts(plan: RecordingPlan) -> Dict[str, Any]:
-    """What capture.json says at the start."""
+    """The content of capture.json at the start."""
     version = plan.version or getattr(sys.modules.get("stepscope"), "__version__", "unknown")
     return {
         "recorder": f"stepscope {version}",
@@ -62,7 +62,7 @@ def start_facts(plan: RecordingPlan) -> Dict[str, Any]:
 
 
 def versions() -> Dict[str, str]:
-    """Versions of Python and of the frameworks that the program has imported."""
+    """Versions of Python and of the imported frameworks."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         version = getattr(sys.modules.get(name), "__version__", None)
@@ -94,7 +94,7 @@ def devices() -> List[Dict[str, str]]:
 
 
 def relative(path: str) -> str:
-    """A path as seen from the working directory, if it is below; a cell of a notebook by its number."""
+    """A path relative to the working directory, if it is below; a cell of a notebook by its number."""
     cell = _cell(path)
     if cell is not None:
         return cell
@@ -103,7 +103,7 @@ def relative(path: str) -> str:
 
 
 def _cell(path: str) -> Optional[str]:
-    """`In [22]` for the file that IPython makes of a cell; None for any other."""
+    """`In [22]` for IPython's file of a cell; None for any other."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     named = getattr(getattr(shell, "compile", None), "format_code_name", None)
     found = named(path) if named is not None else None
@@ -135,5 +135,5 @@ def _cores() -> int:
 def _memory_bytes() -> Optional[int]:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not every system has sysconf, or these names
+    except (AttributeError, ValueError, OSError):  # some systems lack sysconf, or these names
         return None

@@ -1,4 +1,4 @@
-"""The ends of a program while a recording runs: what was recorded is saved, and it ends as it would."""
+"""The end of a program during a recording: the recording is saved, and the program ends as it would."""
 
 import atexit
 import contextlib
@@ -13,8 +13,8 @@ _SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 class Exits:
-    """Calls `finish` before the process is gone: at the end of the interpreter, on a signal that would end it
-    at once, and at os._exit."""
+    """Calls `finish` before the process ends: at the end of the interpreter, on a signal that would end it at
+    once, and at os._exit."""
 
     def __init__(self, finish: Callable[..., None]) -> None:
         self._end = finish
@@ -24,7 +24,7 @@ class Exits:
         self._guarding = False
 
     def guard(self) -> None:
-        """Begins to watch. Signals that the program handles or ignores are its own affair."""
+        """Starts watching. Signals that the program handles or ignores are left alone."""
         if self._guarding:
             return
         self._guarding = True
@@ -40,7 +40,7 @@ class Exits:
         os._exit = self._watched_exit  # type: ignore[assignment]
 
     def release(self) -> None:
-        """Puts everything back."""
+        """Restores everything."""
         if not self._guarding:
             return
         self._guarding = False
@@ -71,13 +71,13 @@ class Exits:
 
 
 def uncaught() -> Optional[str]:
-    """The exception that ends the program, as far as Python has noted it; None when there is none."""
+    """The exception that ends the program, as far as Python has noted it; None without one."""
     error: Optional[BaseException] = getattr(sys, "last_value", None)
     return f"{type(error).__name__}: {error}"[:2000] if error is not None else None
 
 
 def hide_own_frames(is_ours: Callable[[str], bool]) -> None:
-    """Takes the frames of wrappers out of the traceback of an uncaught exception before it is printed."""
+    """Removes the frames of wrappers from the traceback of an uncaught exception before it is printed."""
     original = sys.excepthook
 
     def excepthook(kind: Any, error: Any, traceback: Any) -> None:

@@ -1,7 +1,9 @@
-"""The capture folder: capture.json, replaced as a whole whenever a piece is complete, and what it lists.
+"""The capture folder: the files of a recording, and capture.json, which lists them.
 
-The layout is described in docs/capture-format.md. A program that dies leaves the state of the last
-complete piece; lines of .ndjson files go out one by one.
+capture.json is replaced as a whole after each complete piece.
+
+The layout is described in docs/capture-format.md. A program that dies leaves the state after the last
+complete piece; lines of .ndjson files are written one by one.
 """
 
 import contextlib
@@ -21,14 +23,14 @@ TRACES = "torch"
 """The folder of PyTorch's traces."""
 MOVED = "the recording is in another folder than asked for"
 MOST_TIMES = 3
-"""How often a folder that is removed between two calls is made anew."""
+"""How often a folder is made anew that is removed between two calls."""
 
 
 class Folder:
-    """Writes a capture folder. facts: what capture.json says, changed in place and written by save().
+    """Writes a capture folder. facts: the content of capture.json, changed in place and written by save().
 
-    Where the folder cannot be written any more, the recording moves to another place with all that was
-    written; moved: told of the new place. Only when there is no such place do its functions raise OSError.
+    When the folder cannot be written any more, the recording moves to another place with everything written
+    so far; moved: called with the new place. Only without such a place do its functions raise OSError.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class Folder:
         self.facts.setdefault("problems", [])
         self._moved = moved
         self._tried: Set[str] = set()
-        """Where it was, or could not be."""
+        """The original place of a recording that moved."""
         self._open: Dict[str, FileIO] = {}
         self._lengths: Dict[str, int] = {}
         """Bytes of whole lines in the .ndjson files: a full disk cuts the last one."""
@@ -54,7 +56,7 @@ class Folder:
     def _save(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
         if not all((self.path / name).exists() for name in self._open):
-            self._take_to(self.path)  # it was removed, and is there again without its files
+            self._take_to(self.path)  # it was removed, and exists again without its files
         write_whole(self.path / "capture.json", text(self.facts, indent=1).encode("utf-8") + b"\n")
 
     def close(self) -> None:
@@ -64,7 +66,7 @@ class Folder:
                 self._open.popitem()[1].close()
 
     def start_again(self, facts: Dict[str, Any]) -> None:
-        """Takes what was recorded away; what was compiled stays, since it tells of the whole program."""
+        """Removes the recording; compilations stay, because they concern the whole program."""
         kept = "compilations.ndjson"
         with self._lock:
             for name in [name for name in self._open if name != kept]:
@@ -116,7 +118,7 @@ class Folder:
             try:
                 write_all(file, data)
             except OSError:
-                with contextlib.suppress(OSError):  # the line that was cut is written anew elsewhere
+                with contextlib.suppress(OSError):  # the cut line is written again elsewhere
                     file.truncate(self._lengths.get(name, 0))
                 raise
 
@@ -125,14 +127,15 @@ class Folder:
             self._lengths[name] = self._lengths.get(name, 0) + len(data)
 
     def list(self, name: str, kind: str, **more: Any) -> None:
-        """Lists a file that is there; a file that is listed stays as it was listed."""
+        """Lists a file that exists; a listed file keeps its entry."""
         with self._lock:
             files: List[Dict[str, Any]] = self.facts["files"]
             if all(file["path"] != name for file in files):
                 files.append({"path": name, "kind": kind, **more})
 
     def list_profiles(self, suffix: str) -> None:
-        """Lists what the profilers have written since; adds a suffix to the name of its folder first."""
+        """Lists the files that the profilers have written since; adds a suffix to the name of their folder
+        first."""
         known = {file["path"] for file in self.facts["files"]}
         for path in sorted(self.path.glob("**/plugins/profile/*")):
             inside = [entry.relative_to(self.path).as_posix() for entry in path.iterdir()]
@@ -145,7 +148,7 @@ class Folder:
             self.list(path.relative_to(self.path).as_posix(), "trace")
 
     def problem(self, what: str, seen: str, todo: str) -> None:
-        """States what is missing and why, once."""
+        """Records once that a piece is missing, and why."""
         record = {"what": what, "seen": seen, "todo": todo}
         if record not in self.facts["problems"]:
             self.facts["problems"].append(record)
@@ -153,7 +156,7 @@ class Folder:
     # --- another place -------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Moves the recording when its folder takes nothing more. For those who write into it themselves."""
+        """Moves the recording when its folder is full. For callers that write into the folder themselves."""
 
         def write() -> None:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -163,13 +166,13 @@ class Folder:
             self._written(write)
 
     def _written(self, write: Callable[[], None]) -> None:
-        """Writes, here or where there is a place."""
+        """Writes here, or in the first place that works."""
         for _ in range(MOST_TIMES):
             try:
                 write()
                 return
             except (FileNotFoundError, NotADirectoryError) as error:
-                gone: OSError = error  # the program removes the folder just now: it is made anew
+                gone: OSError = error  # the program is removing the folder: it is made anew
             except OSError as error:
                 gone = error
                 break
@@ -177,7 +180,7 @@ class Folder:
         write()
 
     def _move(self, error: OSError) -> None:
-        """Takes the recording to the first place that can be written; raises the error when there is none."""
+        """Moves the recording to the first place that can be written; raises the error when there is none."""
         old = self.path
         self._tried.add(str(old))
         for place in places():
@@ -209,8 +212,8 @@ class Folder:
         raise error
 
     def _take_to(self, new: Path) -> None:
-        """Copies what is listed, from where it is or from what is open, and goes on there. To where it is
-        already, it writes again what is open: the folder was removed."""
+        """Copies listed files, from their place or from open files, and continues there. If the place is the
+        same, the folder was removed: open files are written again."""
         kept = []
         opened: Dict[str, FileIO] = {}
         for fact in self.facts["files"]:
@@ -236,7 +239,7 @@ class Folder:
         self.facts["files"][:] = kept
 
     def _read(self, name: str) -> Optional[bytes]:
-        """What a listed file holds; None when it is gone, or locked away."""
+        """The content of a listed file; None when it is gone, or unreadable."""
         file = self._open.get(name)
         if file is not None:
             file.seek(0)
@@ -253,7 +256,7 @@ class Folder:
             return None
 
     def _clear(self, old: Path) -> None:
-        """Removes what was taken away from a folder, and the folder if nothing else is in it."""
+        """Removes moved files from a folder, and the folder if that leaves it empty."""
         for name in [*(fact["path"] for fact in self.facts["files"]), "capture.json"]:
             with contextlib.suppress(OSError):
                 (old / name).unlink()
@@ -263,7 +266,7 @@ class Folder:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file under another name and renames it, so that nobody sees a half of it."""
+    """Writes a file under another name and renames it, so that no reader sees half of it."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         new.write_bytes(data)
@@ -276,16 +279,16 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def text(value: Any, indent: Any = None) -> str:
     """A value as JSON."""
-    # Text from the program, such as an argument, may hold halves of characters that UTF-8 cannot say.
+    # Text from the program, such as an argument, may hold halves of characters that UTF-8 cannot encode.
     encoded = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     return encoded.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 _ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
-"""Costs of what runs beside the steps and takes them no time."""
+"""Costs of work beside the steps, which takes no time from them."""
 
 
 def stood_still_ns(cost: Mapping[str, Any]) -> int:
-    """For how long the program stood still for its recorder, in nanoseconds. cost: nanoseconds by piece, as
-    capture.json has them; what is no number counts nothing."""
+    """How long the program stopped for its recorder, in nanoseconds. cost: nanoseconds by piece, as in
+    capture.json; other values than numbers count as 0."""
     return sum(ns for name, ns in cost.items() if name not in _ASIDE and isinstance(ns, int))

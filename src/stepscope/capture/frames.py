@@ -1,7 +1,7 @@
 """Numbers for stacks: each frame and each stack is written once, when it is first seen.
 
-Walking a stack costs a third of a microsecond a frame. What is remembered for that is keyed by code objects,
-which are kept alive so that none takes the place of another; all of it is bounded.
+Walking a stack costs a third of a microsecond per frame. Known frames are keyed by code objects, which are
+kept alive so that none takes the place of another; all tables are bounded.
 """
 
 import os
@@ -19,7 +19,7 @@ MOST_FRAMES = 20_000
 MOST_STACKS = 100_000
 MOST_REMEMBERED = 200_000
 MOST_DEPTH = 256
-"""Of a deeper stack the outermost and the innermost half are kept."""
+"""Of a deeper stack, the outermost and the innermost half are kept."""
 _LEFT_OUT = "(frames left out)"
 
 
@@ -38,8 +38,8 @@ class Frames:
         self._stacks: Dict[Tuple[int, int], int] = {}
 
     def number(self, frame: Optional[FrameType]) -> Optional[int]:
-        """The number of the stack that ends with a frame; -1 for one without frames but the recorder's own.
-        None when there are too many different ones to tell of another."""
+        """The number of the stack that ends with a frame; -1 for a stack of the recorder's own frames only.
+        None when the table of stacks is full."""
         walked = []
         while frame is not None:
             walked.append(frame)
@@ -72,7 +72,7 @@ class Frames:
         return self._calling(stack, walked[0]) if walked else stack
 
     def _calling(self, stack: int, frame: FrameType) -> Optional[int]:
-        """The stack with the built-in function on top in which a thread waits, or moves data; else the stack
+        """The stack with the built-in function on top in which a thread waits or moves data; else the stack
         itself."""
         code, instruction = frame.f_code, frame.f_lasti
         key = (stack, id(code), ~instruction)
@@ -131,7 +131,7 @@ class Frames:
 
 
 def _line(frame: FrameType) -> int:
-    """The line that runs. A jump back in a loop may have none of its own: then that of the code before."""
+    """The running line. A jump back in a loop may have no line: then that of the code before it."""
     if frame.f_lineno is not None:
         return frame.f_lineno
     code = frame.f_code
@@ -145,7 +145,7 @@ def _line(frame: FrameType) -> int:
 
 
 class Whose:
-    """Whose code a file is: the program's, an installed library's, or Python's own."""
+    """The owner of a file: the program, an installed library, or Python."""
 
     def __init__(self) -> None:
         paths = sysconfig.get_paths()
@@ -162,7 +162,7 @@ class Whose:
             self._program = package.partition(".")[0]
 
     def of_frame(self, frame: FrameType) -> Tuple[str, str]:
-        """Whose code a frame runs, and its path: see `of`."""
+        """The owner of a frame's code, and its path: see `of`."""
         module = frame.f_globals.get("__name__")
         return self.of(frame.f_code.co_filename, module if isinstance(module, str) else "")
 

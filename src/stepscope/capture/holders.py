@@ -1,8 +1,8 @@
-"""Variables of the program that hold arrays, and how much: a walk over what it can reach by name.
+"""Variables of the program that hold arrays, and how much: a walk over everything that it can reach by name.
 
-It begins with the variables of functions that run and of the program's modules, and goes on through lists,
-dictionaries and attributes, breadth first: the program's own variables come before what libraries keep behind
-them. A walk is bounded, and does not report what it did not reach.
+The walk begins with the variables of running functions and of the program's modules, and goes on through
+lists, dictionaries and attributes, breadth first: the program's own variables come before the internals of
+libraries. The walk is bounded, and reports only what it reached.
 """
 
 import sys
@@ -16,24 +16,24 @@ from .frames import Whose
 from .places import is_ours
 
 MOST_NS = 400_000_000
-"""How long a walk may compute while the program waits. Processor time: other programs cut no walk."""
+"""Processor time of a walk, during which the program waits. Other programs do not shorten it."""
 MOST_HOLDERS = 1000
-"""Holders kept of a walk: the largest ones."""
+"""Most holders of a walk: the largest ones."""
 MOST_OPERATIONS = 100_000
-"""Operations of autograd's graphs that are counted in a walk."""
+"""Most operations of autograd's graphs that a walk counts."""
 MOST_PARTS = 4
-"""Names in the path of a holder; what lies deeper counts to it."""
+"""Most names in the path of a holder; deeper arrays count to it."""
 _OPTIMIZED = 0x1
 """Flag of code whose variables are no dictionary: CO_OPTIMIZED."""
 _EVERY = 512
-"""Objects between two looks at the clock."""
+"""Objects between two reads of the clock."""
 _ATOMS = frozenset((int, float, bool, str, bytes, complex, type(None), type, range, slice))
 _SEQUENCES = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, deque: deque.__iter__}
 _NOT_ENTERED = (types.ModuleType, types.CodeType, types.FrameType, type, types.BuiltinFunctionType)
 
 
 class Root(NamedTuple):
-    """Where a name is one of the program's. function: None for a module. begin: first line of the code."""
+    """Where a name belongs to the program. function: None for a module. begin: first line of the code."""
 
     file: str
     path: str
@@ -42,11 +42,12 @@ class Root(NamedTuple):
 
 
 _LIBRARY = Root("", "", None, 0)
-"""Where a value is a library's: told of only from the first object of a class of the program's on."""
+"""Where a value belongs to a library: reported only below the first object of one of the program's
+classes."""
 
 
 class VariableHolder(NamedTuple):
-    """A variable, or an attribute of what it holds, and the arrays that hang on it."""
+    """A variable, or an attribute of its value, and the arrays below it."""
 
     root: Root
     name: str
@@ -55,7 +56,7 @@ class VariableHolder(NamedTuple):
 
 
 class HeldSize(NamedTuple):
-    """What a holder holds. operations: of autograd's graphs, which its arrays keep."""
+    """The holdings of a holder. operations: of autograd's graphs, which its arrays keep."""
 
     bytes: int
     arrays: int
@@ -63,7 +64,7 @@ class HeldSize(NamedTuple):
 
 
 def _elements(value: Any, kind: type) -> Optional[List[Any]]:
-    """What a container holds; None for anything else."""
+    """The items of a container; None for anything else."""
     if issubclass(kind, dict):
         return list(dict.values(value))
     for base, items in _SEQUENCES.items():
@@ -73,16 +74,16 @@ def _elements(value: Any, kind: type) -> Optional[List[Any]]:
 
 
 class Walk:
-    """One walk. found: what each holder holds; cut: whether there was more than could be looked at."""
+    """One walk. found: the holdings of each holder; cut: whether there was more than the walk could visit."""
 
     def __init__(self) -> None:
         self.found: Dict[VariableHolder, HeldSize] = {}
         self.cut = False
         self.objects = 0
         self.graphs: List[Any] = []
-        """TensorFlow's graphs to which a program may add ops."""
+        """TensorFlow's graphs that a program may add ops to."""
         self._operations: Dict[Any, None] = {}
-        """Those that were counted: while one is kept, no other has its identity."""
+        """Visited objects: while one is kept, no other has its identity."""
         self._arrays = Arrays()
         self._whose = Whose()
         self._own: Dict[type, str] = {}
@@ -91,7 +92,7 @@ class Walk:
         self._queue: Deque[Tuple[Any, Root, str, int]] = deque()
 
     def run(self) -> None:
-        """Walks until all is seen or the time is up."""
+        """Walks until everything is visited or the time is up."""
         end_ns = clocks.thread_time_ns() + MOST_NS
         for value, root, name in self._roots():
             self._queue.append((value, root, name, 1))
@@ -136,9 +137,9 @@ class Walk:
             threads.clear()
 
     def _add_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
-        """The variables of a function that runs, where it is the program's, or a library's."""
+        """The variables of a running function of the program, or of a library."""
         code = frame.f_code
-        # Of other code than functions the variables are those of a module.
+        # Other code than functions has the variables of a module.
         if not code.co_flags & _OPTIMIZED or is_ours(code.co_filename):
             return
         whose, path = self._whose.of_frame(frame)
@@ -176,20 +177,19 @@ class Walk:
     def _queue_attributes(self, value: Any, root: Root, name: str, parts: int) -> None:
         for attribute, item in _attributes(value):
             if type(item) not in _ATOMS:
-                # What lies behind a name that is not told counts to the last one that is.
+                # Arrays below an unreported name count to the last reported one.
                 is_named = parts < MOST_PARTS and self._is_told(type(value), attribute)
                 path = f"{name}.{attribute}" if is_named else name
                 self._queue.append((item, root, path, parts + 1 if is_named else MOST_PARTS))
 
     def _is_told(self, kind: type, attribute: str) -> bool:
-        """Whether an attribute has a name that the program knows: of a library's classes not the private
-        ones."""
+        """Whether an attribute has a name that the program knows: for a library's classes, no private one."""
         if not attribute.startswith("_"):
             return bool(attribute)
         return bool(self._file(kind))
 
     def _file(self, kind: type) -> str:
-        """Where a class of the program is; empty for those of libraries."""
+        """The file of a class of the program; empty for those of libraries."""
         known = self._own.get(kind)
         if known is None:
             file = getattr(sys.modules.get(kind.__module__), "__file__", None)
@@ -212,7 +212,7 @@ class Walk:
         self.found[holder] = HeldSize(size + more_bytes, many + 1, operations_before + operations)
 
     def _kept_by_autograd(self, last: Any) -> int:
-        """Operations that lead to the last one of a graph and that no holder before it keeps."""
+        """Operations that lead to the last one of a graph, without those of earlier holders."""
         new, left = 0, [last]
         while left and len(self._operations) < MOST_OPERATIONS:
             operation = left.pop()
@@ -224,7 +224,7 @@ class Walk:
         return new
 
     def largest(self) -> List[Tuple[VariableHolder, HeldSize]]:
-        """The holders that hold most, most first."""
+        """The largest holders, largest first."""
         return sorted(self.found.items(), key=lambda holder: (-holder[1].bytes, holder[0]))[:MOST_HOLDERS]
 
 
@@ -238,8 +238,8 @@ def _outermost_first(frame: Optional[types.FrameType]) -> List[types.FrameType]:
 
 
 def _variables(frame: types.FrameType) -> List[Tuple[str, Any]]:
-    """The variables of a function that runs. What Python keeps of them with its frame is let go of again:
-    it would hold arrays that the program has let go of."""
+    """The variables of a running function. Python's copy of them in the frame is cleared again: it would keep
+    arrays alive that the program has released."""
     names = frame.f_locals
     found = list(names.items())
     # 3: the frame, `names`, and the argument. Where the program has called locals(), it is one more.
@@ -249,7 +249,7 @@ def _variables(frame: types.FrameType) -> List[Tuple[str, Any]]:
 
 
 def _attributes(value: Any) -> Iterator[Tuple[str, Any]]:
-    """The attributes of an object, and what its functions hold."""
+    """The attributes of an object, and the variables that its functions carry."""
     kind = type(value)
     if issubclass(kind, _NOT_ENTERED):
         return

@@ -1,4 +1,4 @@
-"""Waits for a framework to be imported. Programs that import none get this file only, so it loads little."""
+"""Waits for a framework to be imported. Programs that import none load only this file, so it is small."""
 
 import contextlib
 import os
@@ -15,13 +15,13 @@ FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras", "torch")
 
 
 def start(path: str) -> None:
-    """The hook calls it when Python starts: leaves a note for the launcher, and waits. path: of the plan."""
+    """Called by the hook when Python starts: leaves a note for the launcher, and waits. path: of the plan."""
     # In the launcher's own words on who uses its folder: see scratch.py.
     _leave(path, "python", identity(os.getpid()))
 
     def imported(name: str, module: Any) -> None:
-        # The program only wants to import something: that the recorder does not know this Python, or that the
-        # launcher is gone, must not keep it from that.
+        # The program only wants to import something: a Python that the recorder does not know, or a missing
+        # launcher, must not stop it.
         try:
             from . import attach
 
@@ -38,14 +38,14 @@ def _leave(path: str, kind: str, text: str) -> None:
 
 
 class Watcher:
-    """Finds nothing itself, but calls `imported(name, module)` when a framework has been imported."""
+    """Finds no modules itself, but calls `imported(name, module)` when a framework has been imported."""
 
     def __init__(self, imported: "Callable[[str, Any], None]", names: "Sequence[str]" = FRAMEWORKS) -> None:
         self._imported = imported
         self._waiting = set(names)
 
     def find_spec(self, name: str, path: "Optional[Sequence[str]]" = None, target: Any = None) -> Any:
-        """The spec of a framework, with its loader watched once."""
+        """The spec of a framework, with its loader wrapped once."""
         if name not in self._waiting:
             return None
         for finder in list(sys.meta_path):
@@ -53,7 +53,7 @@ class Watcher:
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None:
-                # Code that only asks whether a framework is there gets this spec, too, and never loads it.
+                # Code that only tests whether a framework exists gets this spec, too, and never loads it.
                 if hasattr(spec.loader, "exec_module"):
                     loader: Any = _Loader(spec.loader, lambda module: self._loaded(name, module))
                     spec.loader = loader
@@ -68,7 +68,7 @@ class Watcher:
 
 
 class _Loader:
-    """Loads as the loader it stands for, which it puts back into the module at once."""
+    """Loads like the original loader, which it restores in the module at once."""
 
     def __init__(self, loader: Any, loaded: "Callable[[Any], None]") -> None:
         self._loader = loader

@@ -1,8 +1,8 @@
-"""The iterators that are alive, their chains of datasets, and the model TensorFlow keeps of each.
+"""The iterators that are alive, their chains of datasets, and TensorFlow's model of each.
 
-The model proto (tensorflow.data.model.ModelProto) says for each stage, as rewritten, how many elements it
-made and what they cost. It is read with the op IteratorGetModelProto, of eager iterators only: to ask an
-iterator within a graph, the program's graph would have to be changed.
+The model proto (tensorflow.data.model.ModelProto) has, for each stage after rewriting, the number of elements
+made and their cost. The op IteratorGetModelProto reads it, for eager iterators only: for an iterator in a
+graph, the program's graph would have to change.
 """
 
 import gc
@@ -41,10 +41,10 @@ class Iterators:
         self._written = 0
         self._made = 0
         self._first = True
-        """No iterator was made yet."""
+        """No iterator has been made yet."""
 
     def watch(self, patches: Patches) -> None:
-        """Notes every dataset and iterator from now on, and counts the elements drawn from Python."""
+        """Records every dataset and iterator from now on, and counts the elements that Python takes."""
         from tensorflow.python.data.ops import iterator_ops
 
         self._sites.watch(patches)
@@ -56,14 +56,14 @@ class Iterators:
         patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         self._watch_host_pipelines(patches)
         if self._recorder.plan.state is None:
-            # Asked for in the middle of a program: there may be iterators already.
+            # Attached in the middle of a program: iterators may exist already.
             for found in gc.get_objects():
                 if type(found) is iterator_ops.OwnedIterator and getattr(found, "_dataset", None) is not None:
                     self._first = False
                     self._track(found, found._dataset)
 
     def live(self) -> List[Any]:
-        """The iterators that are still there."""
+        """The iterators that still exist."""
         return [found for found in (tracked.iterator() for tracked in self._tracked) if found is not None]
 
     def _watched_init(self, init: Any) -> Any:
@@ -71,7 +71,7 @@ class Iterators:
 
         def __init__(self_: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
             if self._first and context.executing_eagerly():
-                # What is there now is not a thread of a pipeline: those come with their iterators.
+                # Threads that exist now are not a pipeline's: those come with their iterators.
                 self._recorder.program.own_threads = threads()
             self._first = False
             init(self_, dataset, *args, **kwargs)
@@ -89,7 +89,7 @@ class Iterators:
             tracked = self._by_id.get(id(self_))
             if tracked is None or not recorder.listening or not context.executing_eagerly():
                 return next_(self_)
-            # A step of a plain loop goes from one element asked for to the next: wait, then body.
+            # A step of a plain loop goes from one request for an element to the next: wait, then body.
             now = clocks.time_ns()
             last, tracked.last_begin_ns = tracked.last_begin_ns, now
             if last is not None:
@@ -149,7 +149,7 @@ class Iterators:
         try:
             tracked = Tracked(self._made, iterator, self._sites.chain(dataset), role)
             weakref.finalize(iterator, self._by_id.pop, id(iterator), None).atexit = False
-        except Exception as error:  # noqa: BLE001  a dataset of a kind nobody foresaw is still a dataset
+        except Exception as error:  # noqa: BLE001  a dataset of an unknown kind is still a dataset
             self._recorder.output.failed("a chain of datasets", error)
             return
         self._made += 1
@@ -178,7 +178,7 @@ class Iterators:
             folder.add_json("pipeline/datasets.json", "datasets", rows)
 
     def models(self, folder: Folder, now_ns: int) -> None:
-        """Samples the model of every iterator that is alive."""
+        """Samples the model of every live iterator."""
         if not self.live():
             return
         from tensorflow.python.eager import context
@@ -209,7 +209,7 @@ class Iterators:
                 continue
             try:
                 data = ask(iterator=resource).numpy()
-            except Exception as error:  # noqa: BLE001  of one iterator: those of the others are still good
+            except Exception as error:  # noqa: BLE001  one iterator failed: the others are still good
                 self._recorder.problem(
                     f"no model of iterator {tracked.number}",
                     str(error).split("\n")[0],
@@ -227,7 +227,7 @@ class Iterators:
 
 
 def _elements(data: bytes) -> Optional[int]:
-    """Elements that the root has handed out."""
+    """Elements that the root has returned."""
     from tensorflow.core.framework import model_pb2
 
     model = model_pb2.ModelProto.FromString(data)

@@ -1,11 +1,11 @@
-"""The line that keeps what a variable holds: where the program's text puts something into it."""
+"""The line on which the program puts something into a variable, found in its source."""
 
 import ast
 from pathlib import Path
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 MOST_BYTES = 2 << 20
-"""Of a file that is read for it."""
+"""Most bytes of a source file that is read."""
 _MODULE = (0, 1 << 31)
 """First and last line of a module's own variables: no function begins there."""
 _PUTS = frozenset(
@@ -25,7 +25,7 @@ _PUTS = frozenset(
 
 
 class KeepingLine(NamedTuple):
-    """A line of the program. grows: something is put into the variable there; else it is set."""
+    """A line of the program. grows: the line adds to the variable; else it sets it."""
 
     line: int
     function: str
@@ -33,7 +33,7 @@ class KeepingLine(NamedTuple):
 
 
 class FunctionLine(NamedTuple):
-    """A line in a function whose text goes from `first` to `last`."""
+    """A line in a function that spans `first` to `last`."""
 
     line: KeepingLine
     first: int
@@ -41,22 +41,22 @@ class FunctionLine(NamedTuple):
 
 
 class Keeping:
-    """Finds lines in files of the program, each of which is read once."""
+    """Finds lines in files of the program, and reads each file once."""
 
     def __init__(self) -> None:
         self._found: Dict[str, Dict[Tuple[str, ...], List[FunctionLine]]] = {}
 
     def of(self, path: str, name: str, begin: Optional[int]) -> Optional[KeepingLine]:
-        """Where a file puts something into `name`, a variable with attributes; or sets it, where it puts
-        nothing; for want of that, where it sets what the attribute is of. begin: first line of the function
-        whose variable it is; None for a module's. None where no line does."""
+        """The line that adds to `name`, a variable with attributes; else one that sets it; else one that sets
+        the object of the attribute. begin: first line of the function with the variable; None for a module's.
+        None without such a line."""
         lines = self._lines(path)
         words = tuple(name.split("."))
-        # model.optimizer is told by the line that makes the model, where the program sets nothing else.
+        # For model.optimizer it is the line that makes the model, if the program sets nothing else.
         for end in range(len(words), 0, -1):
             chosen = _choose(lines.get(words[:end], []), begin)
             if chosen is None and end > 1:
-                # An attribute is mostly set and filled by methods of its class: self.losses.append(…).
+                # Methods of a class mostly set and fill its attributes: self.losses.append(…).
                 chosen = _choose(lines.get(("self", *words[1:end]), []), None)
             if chosen is not None:
                 return chosen if end == len(words) else chosen._replace(grows=False)
@@ -72,14 +72,14 @@ class Keeping:
                     for words, line in _stored(tree, "", _MODULE):
                         found.setdefault(words, []).append(line)
             except (OSError, SyntaxError, ValueError, RecursionError):
-                found.clear()  # it was changed or taken away since it was imported: no line is told
+                found.clear()  # the file changed or disappeared since it was imported: no line
         return self._found[path]
 
 
 def _choose(lines: List[FunctionLine], begin: Optional[int]) -> Optional[KeepingLine]:
-    """The first line that puts something in, before the first one that sets: of the function that begins
-    there, of those around it, and of those in it; of a module's variable, before functions that have their
-    own of the name."""
+    """The first line that adds, before the first that sets: in the function that begins there, the functions
+    around it, and those inside; for a module's variable, before functions with a variable of the same
+    name."""
     mine = lines
     if begin is not None:
         lines_around = [line for line in lines if line.first <= begin <= line.last]
@@ -96,7 +96,7 @@ def _choose(lines: List[FunctionLine], begin: Optional[int]) -> Optional[Keeping
 def _stored(
     node: ast.AST, function: str, span: Tuple[int, int]
 ) -> Iterator[Tuple[Tuple[str, ...], FunctionLine]]:
-    """Variables with the lines that put something into them or set them, and the span of their function."""
+    """Variables with the lines that add to them or set them, and the span of their function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
@@ -121,7 +121,7 @@ def _stored(
 
 
 def _targets(node: ast.AST) -> Iterator[Tuple[ast.AST, bool]]:
-    """What a node stores in, and whether that grows by it."""
+    """The targets of a node, and whether it adds to them."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PUTS:
         yield _container(node.func.value), True
     elif isinstance(node, ast.AugAssign):
@@ -145,7 +145,7 @@ def _container(node: ast.AST) -> ast.AST:
 
 
 def _words(node: ast.AST) -> Tuple[str, ...]:
-    """self.losses as its words; empty for what is no variable with attributes."""
+    """self.losses as its parts; empty for anything but a variable with attributes."""
     words: List[str] = []
     while isinstance(node, ast.Attribute):
         words.append(node.attr)
@@ -156,7 +156,7 @@ def _words(node: ast.AST) -> Tuple[str, ...]:
 
 
 def _last(node: ast.AST) -> int:
-    """The last line of a function: Python 3.8 and newer tell it."""
+    """The last line of a function, as Python 3.8 and newer record it."""
     last = 0
     for inner in ast.walk(node):
         for name in ("lineno", "end_lineno"):

@@ -1,6 +1,6 @@
-"""Steps of Keras 2 and 3: batches of fit, evaluate and predict, between the calls to its callbacks.
+"""Steps of Keras 2 and 3: batches of fit, evaluate and predict, between the calls of its callbacks.
 
-The list of callbacks is watched, not added to: another callback could change what Keras does.
+The list of callbacks is watched, not extended: another callback could change what Keras does.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Runs a command so that it is recorded, and reports how that went: the launcher of `stepscope record`."""
+"""The launcher of `stepscope record`: runs a command with recording on, and reports the result."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from .signals import Passing
 __all__ = ["START", "ProgramEnd", "Telling", "complete", "launch", "prepared", "why_not"]
 
 START = Path(__file__).resolve().parent / "_start"
-"""The folder that is put first on PYTHONPATH; it holds sitecustomize.py and nothing else."""
+"""The folder that comes first on PYTHONPATH; it contains only sitecustomize.py."""
 
 
 class ProgramEnd:
@@ -33,24 +33,22 @@ class ProgramEnd:
         self.signal = -returncode if returncode < 0 else None
         self.out = out
         self.asked: Optional[Path] = None
-        """Where the recording was to go, when it is elsewhere because that could not be written."""
+        """The requested folder, when that could not be written and the recording is elsewhere."""
         self.facts: Optional[Dict[str, Any]] = None
-        """What capture.json says, once read() has been called."""
+        """The content of capture.json, after read()."""
         self.pythons: List[Path] = []
         self.frameworks: List[Any] = []
         self.seen: List[Any] = []
         self.problems: List[Any] = []
         self.errors: List[Any] = []
         self.beside: List[Any] = []
-        """Other processes that took steps: the script and what its steps are called."""
+        """Other processes that took steps: the script, and the kind of its steps."""
         self.failed: List[str] = []
         self.unfit: List[str] = []
 
     def read(self, state: Path) -> None:
-        """Reads what the processes left for the launcher, and capture.json.
-
-        OSError, ValueError, LookupError or TypeError when these are damaged.
-        """
+        """Reads the notes of the processes, and capture.json. OSError, ValueError, LookupError or TypeError
+        when these are damaged."""
         self.pythons = list(state.glob("python-*"))
         self.frameworks = _notes(state, "framework-*")
         self.seen = _notes(state, "seen-*")
@@ -75,11 +73,9 @@ class ProgramEnd:
 
 
 class Telling:
-    """Tells that a recording begins, and when it is complete, while the program runs on.
-
-    say: takes a line for people. shown: the folder as it was typed; asked: the same as processes name it.
-    started_unix_ns: when the program was started.
-    """
+    """Reports while the program runs that a recording begins, and when it is complete. say: takes a line for
+    people. shown: the folder as typed; asked: the folder as processes name it. started_unix_ns: start of the
+    program."""
 
     def __init__(
         self, state: Path, say: Callable[[str], None], asked: str, shown: str, started_unix_ns: int
@@ -90,7 +86,7 @@ class Telling:
         self._shown = shown
         self._started_unix_ns = started_unix_ns
         self._told: Set[Tuple[str, str]] = set()
-        """Of which steps it was said; of recordings again and again, only the first is told."""
+        """Steps that were reported; of repeated recordings, only the first is."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stepscope-telling", daemon=True)
 
@@ -108,7 +104,7 @@ class Telling:
         self._thread.join(2.0)
 
     def look(self) -> None:
-        """Tells what has happened since it was looked last."""
+        """Reports what has happened since the last look."""
         for kind, sentence in (("recording", self._begun), ("recorded", self._ended), ("kept", self._kept)):
             for path in sorted(self._state.glob(f"{kind}-*")):
                 try:
@@ -141,7 +137,7 @@ class Telling:
         return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
     def _run(self) -> None:
-        with contextlib.suppress(OSError):  # stderr is closed, or the folder gone: it is told at the end
+        with contextlib.suppress(OSError):  # stderr is closed, or the folder gone: reported at the end
             while not self._stop.wait(0.2):
                 self.look()
 
@@ -154,22 +150,20 @@ def launch(
     say: Callable[[str], None] = lambda line: None,
     shown: Optional[str] = None,
 ) -> ProgramEnd:
-    """Runs the command and waits for it. OSError when the command cannot be started. shown: plan.out as it
-    was typed."""
+    """Runs the command and waits for it. OSError when the command cannot be started. shown: plan.out as
+    typed."""
     started_unix_ns = clocks.time_ns()
     child = passing.start(command, _environment(state / "plan.json"))
-    with contextlib.suppress(OSError):  # then the folder goes when this process has ended
+    with contextlib.suppress(OSError):  # then the folder is removed when this process ends
         uses(state, child.pid)
     with Telling(state, say, plan.out, shown or plan.out, started_unix_ns):
         return ProgramEnd(child.wait(), Path(plan.out))
 
 
 def complete(outcome: ProgramEnd, state: Path, started_unix_ns: int) -> None:
-    """Reads what is known of the recording, and adds to capture.json what only this side knows.
-
-    OSError, ValueError, LookupError or TypeError when that fails: a full disk, a damaged file. The program
-    has ended by then, and its exit code is not affected.
-    """
+    """Reads the facts about the recording, and completes capture.json. OSError, ValueError, LookupError or
+    TypeError when that fails: a full disk, a damaged file. The program has ended by then, and its exit code
+    is not affected."""
     for path in sorted(state.glob("stderr-*")):
         write(path.read_bytes())
     outcome.read(state)
@@ -185,7 +179,7 @@ def _environment(plan: Path) -> Dict[str, str]:
 
 
 def _complete(outcome: ProgramEnd, started_unix_ns: int) -> None:
-    """Adds to capture.json what only this side knows: how the program ended."""
+    """Adds to capture.json how the program ended, which only the launcher knows."""
     facts = outcome.facts
     if facts is None:
         return
@@ -196,7 +190,7 @@ def _complete(outcome: ProgramEnd, started_unix_ns: int) -> None:
     }
     facts["program"] = {"started_unix_ns": started_unix_ns, "ended_unix_ns": clocks.time_ns()}
     if facts["ended_unix_ns"] is None:
-        # The process was gone before the recording was complete.
+        # The process ended before the recording was complete.
         facts["ended_unix_ns"] = facts["program"]["ended_unix_ns"]
         facts["problems"].append(
             {
@@ -228,7 +222,7 @@ def ending(outcome: ProgramEnd) -> str:
 
 
 def why_not(outcome: ProgramEnd, plan: RecordingPlan) -> List[str]:
-    """Why nothing was recorded: what was seen, and what to do, a sentence a line."""
+    """Why nothing was recorded: facts and advice, a sentence per line."""
     if outcome.problems:
         return [f"{what}: {seen}. {todo[:1].upper()}{todo[1:]}." for what, seen, todo in outcome.problems]
     if outcome.failed:
@@ -254,7 +248,7 @@ def why_not(outcome: ProgramEnd, plan: RecordingPlan) -> List[str]:
 
 
 def _steps(out: Path, how: str) -> int:
-    """How many steps are marked as `how` in steps.ndjson."""
+    """The number of steps marked as `how` in steps.ndjson."""
     path = out / "steps.ndjson"
     if not path.exists():
         return 0

@@ -1,8 +1,8 @@
-"""What a program does now, for whoever looks while it runs: live.json, written anew every second.
+"""The current state of a program, for viewers while it runs: live.json, written anew every second.
 
-A thread looks at the stacks, fifty times a second or less often, so that it takes less than half a hundredth
-of a core; all that it keeps is bounded. It also sees what nobody is there to see: steps that take far longer
-than the others, a program that hangs, and its end; the last steps before are kept then, in full.
+A thread samples the stacks fifty times a second or less, so that it takes less than half a hundredth of a
+core; all its tables are bounded. It also notices steps that take far longer than others, a hanging program,
+and its end, and then saves the last steps in full.
 """
 
 import os
@@ -24,44 +24,44 @@ NAME = "live.json"
 LOOK_S = 0.02
 MOST_LOOK_S = 1.0
 SHARE = 0.004
-"""Of one core, by the thread's own clock. What it costs the program is a little more."""
+"""Share of one core, by the thread's own clock. The program pays a little more."""
 WINDOW_NS = 10_000_000_000
-"""The share is held in each such time, so that what was saved before is not spent at once."""
+"""The share holds in each period of this length, so that savings are not spent at once."""
 WRITE_NS = 1_000_000_000
 DURATIONS = 120
-"""Steps whose durations live.json lists."""
+"""Most step durations in live.json."""
 RSS_SAMPLES = 120
-"""Samples of memory that it lists, about one a second."""
+"""Most samples of memory in live.json, about one per second."""
 MOST_LINES, MOST_TOLD = 10, 30
 SLOW = 3
-"""A step that takes so many times the median is slow."""
+"""A step that takes this many times the median is slow."""
 LEAST_SLOW_NS = 20_000_000
 FEW_STEPS = 10
-"""The median of fewer steps says too little."""
+"""The median of fewer steps is unreliable."""
 MOST_SLOW = 20
 MOST_KEPT = 5
-"""Moments of a kind that are kept: of slow steps the slowest, of signals and hangs the last."""
+"""Most saved moments of a kind: the slowest steps, the last signals and hangs."""
 SLOWER = 1.5
-"""A slow step takes the place of another one that is kept when it is so many times as slow."""
+"""A slow step replaces a saved one if it takes this many times as long."""
 HANG_NS = 30_000_000_000
-"""Without a step for so long, and for ten times the median, a program hangs."""
+"""Seconds without a step, if also ten times the median, after which a program hangs."""
 MOST_HANGS = 5
 ON_SIGNAL = "stacks-on-signal.txt"
 
 
 class _SlowStep(NamedTuple):
-    """A step that took long, and what is to be said of it."""
+    """A slow step, and facts about it."""
 
     step: StepTimes
     facts: Dict[str, Any]
     seen: SeenLooks
     moment: Optional[Moment]
-    """When it is to be kept."""
+    """When it will be saved."""
 
 
 class Live:
-    """Watches the thread that runs the steps. how, name: of the calls that mark them. tell: takes what was
-    kept, and where."""
+    """Watches the thread that runs the steps. how, name: of the calls that mark them. tell: takes the reason
+    and the place of what was saved."""
 
     def __init__(
         self,
@@ -84,11 +84,11 @@ class Live:
         self._slow: Deque[Dict[str, Any]] = deque(maxlen=MOST_SLOW)
         self._pending: Deque[_SlowStep] = deque(maxlen=MOST_SLOW)
         self._kept: List[Tuple[str, float, Path]] = []
-        """Kind, how far from ordinary, and where."""
+        """Kind, distance from normal, and place."""
         self._hangs: List[str] = []
         self._number = self._count = self._median = 0
         self._least_times = 0.0
-        """A slow step is kept from so many times the median on."""
+        """A slow step is saved from this many times the median on."""
         self._last = clocks.monotonic_ns()
         self._last_kept_ns = 0
         self._hanging = False
@@ -103,13 +103,13 @@ class Live:
         self.failed: Optional[str] = None
 
     def start(self) -> None:
-        """Begins to look, and to answer SIGUSR2 with the stacks of all threads, where the program does not
-        use that signal itself."""
+        """Starts watching, and answers SIGUSR2 with the stacks of all threads, unless the program uses that
+        signal itself."""
         number = getattr(signal, "SIGUSR2", None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             import faulthandler
 
-            # Not at once in Python: a program that hangs does not come to that.
+            # A Python handler would not run in a hanging program.
             path = self._folder.path / ON_SIGNAL
             self._on_signal = open(str(path), "a", encoding="utf-8")  # noqa: PTH123, SIM115
             faulthandler.register(number, self._on_signal, all_threads=True)
@@ -128,8 +128,7 @@ class Live:
         self._hanging = False
 
     def _was_slow(self, step: StepTimes, times: float) -> None:
-        """Takes what is to be kept of a slow step, before the next ones push it out. The rest is the thread's
-        work."""
+        """Copies a slow step before later ones push it out. The thread does the rest."""
         took_ns = step.end_ns - step.begin_ns
         record = {
             "step": step.number,
@@ -145,7 +144,7 @@ class Live:
         self._pending.append(_SlowStep(step, record, self._ring.seen(step.begin_ns), moment))
 
     def stop(self) -> None:
-        """Keeps the last steps and writes a last time."""
+        """Saves the last steps and writes a last time."""
         if os.getpid() != self._pid:
             return
         self._stop.set()
@@ -187,7 +186,7 @@ class Live:
             if self._ring.last() is not None:
                 self._keep("end", 0, self._ring.moment("end", "the end of the program"))
             self._write(True)
-        except Exception as error:  # noqa: BLE001  a full disk, say, ends the looking and not the program
+        except Exception as error:  # noqa: BLE001  a full disk, say, ends the watching and not the program
             self.failed = f"{type(error).__name__}: {error}"
         finally:
             self._ring.close()
@@ -222,7 +221,7 @@ class Live:
                 self._keep("slow", slow.facts["times"], slow.moment)
 
     def _hang(self, waited_ns: int) -> None:
-        """Writes the stacks of all threads, and keeps the last steps."""
+        """Writes the stacks of all threads, and saves the last steps."""
         names = {thread.ident: thread.name for thread in threading.enumerate()}
         lines = [f"No step has ended for {waited_ns / 1e9:.0f} s, after step {self._number}.\n"]
         for ident, frame in sys._current_frames().items():
@@ -243,13 +242,13 @@ class Live:
             self._keep("hang", len(self._hangs), moment)
 
     def _running(self) -> Optional[StepTimes]:
-        """The step that has not ended yet, as far as it is now."""
+        """The step that has not ended yet, up to now."""
         last = self._ring.last()
         now = clocks.time_ns()
         return None if last is None else StepTimes(last.number + 1, last.end_ns, now, now)
 
     def _keep(self, kind: str, weight: float, moment: Moment) -> None:
-        """Writes a moment, and removes what gives way to it."""
+        """Writes a moment, and removes the one that it replaces."""
         path = ring.write(moment, self._folder.path, dict(self._folder.facts), self._how, self._name)
         mine = sorted((kept for kept in self._kept if kept[0] == kind), key=lambda kept: kept[1])
         if len(mine) >= MOST_KEPT:
@@ -298,7 +297,8 @@ class Live:
 
 
 def _lines(places: "Counter[Place]") -> List[Dict[str, Any]]:
-    """The lines seen most, with their shares of the looks; no file where none of the program's ran."""
+    """The most frequent lines, with their shares of the samples; no file where the program's own code did not
+    run."""
     total = sum(places.values())
     return [
         {

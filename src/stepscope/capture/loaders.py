@@ -1,6 +1,7 @@
-"""The DataLoaders of a PyTorch program: where they were made, of what, and the batches drawn from them.
+"""The DataLoaders of a PyTorch program: where they were made, their datasets, and the batches drawn from
+them.
 
-They are written as chains of the same form as those of tf.data: the dataset with the line of its
+They are written as chains in the same form as those of tf.data: the dataset with the line of its
 `__getitem__`, and the DataLoader that draws from it.
 """
 
@@ -21,7 +22,7 @@ from .recorder import Recorder
 from .torch_profiler import is_worker
 
 _MOST = 100
-"""Loaders that are told of."""
+"""Most loaders that are reported."""
 _TOLD = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last")
 
 
@@ -33,16 +34,16 @@ class Loaders:
         self._places: weakref.WeakKeyDictionary[Any, Dict[str, Any]] = weakref.WeakKeyDictionary()
         self._chains: List[List[Dict[str, Any]]] = []
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        """Of loaders that batches were drawn from."""
+        """Loaders that the program drew batches from."""
         self._loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """By iterator."""
         self._known: Callable[[], Any] = _nothing
-        """The iterator of which nothing more is to be seen: its loader is told of, and an optimizer steps."""
+        """The iterator that needs no more watching: its loader is reported, and an optimizer steps."""
         self._written = 0
         self._whose = Whose()
 
     def watch(self) -> None:
-        """Notes every loader from now on, and counts the batches drawn."""
+        """Records every loader from now on, and counts the batches drawn."""
         from torch.utils.data import DataLoader, dataloader
 
         recorder, iterator = self._recorder, dataloader._BaseDataLoaderIter
@@ -51,7 +52,7 @@ class Loaders:
             def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
                 init(self_, *args, **kwargs)
                 if recorder.listening:
-                    with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
+                    with contextlib.suppress(Exception):  # without weak references, it gets no line
                         self._places[self_] = self._made_at(sys._getframe(1))
 
             return __init__
@@ -82,8 +83,8 @@ class Loaders:
         recorder.patches.wrap(iterator, "__next__", make_next)
 
     def _made_at(self, frame: FrameType) -> Dict[str, Any]:
-        """The program's line for which a loader is made: Accelerate and Hugging Face's Trainer make one of
-        their own, in a call of the program."""
+        """The program's line that a loader is made for: Accelerate and Hugging Face's Trainer make their own,
+        within a call of the program."""
         at: Optional[FrameType] = frame
         while at is not None:
             if self._whose.of_frame(at)[0] == "program" and not is_framework(at.f_code.co_filename):
@@ -98,7 +99,7 @@ class Loaders:
         if loader is not None and loader not in self._numbers and len(self._chains) < _MOST:
             self._numbers[loader] = len(self._chains)
             self._chains.append(_chain(loader, self._places.get(loader, {})))
-        # With an optimizer there, a step is what it does, and may take several batches.
+        # With an optimizer, steps are the optimizer's, and may take several batches.
         if self._recorder.program.optimizes():
             with contextlib.suppress(TypeError):  # as above
                 self._known = weakref.ref(iterator)
@@ -116,7 +117,7 @@ class Loaders:
         )
 
     def datasets(self, folder: Folder, now_ns: int) -> None:
-        """Writes pipeline/datasets.json when there is another loader."""
+        """Writes pipeline/datasets.json when there is a new loader."""
         if len(self._chains) > self._written and "tensorflow" not in self._recorder.program.frameworks:
             self._written = len(self._chains)
             rows = [{"iterator": number, "chain": chain} for number, chain in enumerate(self._chains)]
@@ -124,19 +125,19 @@ class Loaders:
 
 
 def _nothing() -> Any:
-    """No iterator, as a reference to one that is gone."""
+    """No iterator, like a weak reference to a deleted one."""
     return _nothing
 
 
 def _chain(loader: Any, place: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """What a loader draws from, and the loader."""
+    """The dataset of a loader, and the loader."""
     attributes = {name: getattr(loader, name, None) for name in _TOLD}
     if attributes["batch_size"] is None:  # of a loader that draws by a sampler of batches
         attributes["batch_size"] = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
     small = {name: value for name, value in attributes.items() if isinstance(value, (bool, int))}
     dataset = loader.dataset
     source = {"position": 0, "inputs": [], "dataset": type(dataset).__name__, **_method(dataset)}
-    with contextlib.suppress(Exception):  # the program's own code, and one of a stream has no length
+    with contextlib.suppress(Exception):  # the program's own code, and a stream has no length
         source["cardinality"] = len(dataset)
     batches = {"position": 1, "inputs": [0], "dataset": type(loader).__name__, "arguments": small}
     return [source, {**batches, "transformation": "DataLoader", **place}]
@@ -144,7 +145,7 @@ def _chain(loader: Any, place: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 def _method(dataset: Any) -> Dict[str, Any]:
     """Where the program makes an element of a dataset: in `__getitem__`, or `__iter__` of a stream."""
-    for _ in range(10):  # a Subset, and the like, draw from another
+    for _ in range(10):  # a Subset, and the like, draws from another dataset
         inner = getattr(dataset, "dataset", None)
         if inner is None or not is_framework(getattr(code_of(_maker(dataset)), "co_filename", "")):
             break

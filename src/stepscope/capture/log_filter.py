@@ -1,4 +1,4 @@
-"""Keeps the profilers' own log lines out of the program's stderr, and nothing else."""
+"""Keeps the profilers' own log lines out of the program's stderr, and no other lines."""
 
 import contextlib
 import os
@@ -17,9 +17,9 @@ _OURS = re.compile(
 
 @contextlib.contextmanager
 def quiet(state: Optional[str]) -> Iterator[None]:
-    """While it lasts, file descriptor 2 is a file; then every line that is not a profiler's goes to stderr.
+    """Redirects file descriptor 2 to a file; at its end, all lines but the profilers' go to stderr.
     TensorFlow's C++ writes there, where neither Python nor a setting can stop it. state: the launcher's
-    folder; should the process die meanwhile, the launcher prints what is left there."""
+    folder; if the process dies in between, the launcher prints what is left there."""
     path = Path(state) / f"stderr-{os.getpid()}" if state is not None else None
     saved = -1
     try:
@@ -46,7 +46,8 @@ def quiet(state: Optional[str]) -> Iterator[None]:
 
 
 def write(text: bytes) -> None:
-    """Writes to stderr what is not a profiler's. What stderr refuses is lost; the program goes on."""
+    """Writes all lines but the profilers' to stderr. Lines that stderr refuses are lost; the program goes
+    on."""
     with contextlib.suppress(OSError):
         for line in text.splitlines(keepends=True):
             while line and not _OURS.search(line):

@@ -1,4 +1,4 @@
-"""One look at the stacks of the program's threads, as a line of stacks.ndjson."""
+"""A sample of the stacks of the program's threads, as a line of stacks.ndjson."""
 
 import os
 import sys
@@ -10,31 +10,31 @@ from . import clocks
 from .frames import Frames
 
 MOST_THREADS = 200
-"""A look at more threads than that shows the first ones only."""
+"""Most threads of a sample; of more, it has the first ones."""
 MOST_QUEUES = 4
-"""Of so many threads it is looked at how long they wait for a core: each keeps a file open."""
+"""Most threads whose waiting for cores is read: each keeps a file open."""
 MOST_NAMES = 10_000
 _OURS, _TOO_MANY = -1, -2
 
 
 class Look(NamedTuple):
-    """What was seen at one moment."""
+    """The state of the threads at one moment."""
 
     unix_ns: int
     line: str
-    """Of stacks.ndjson."""
+    """Its line of stacks.ndjson."""
     moved: int
-    """How many threads were elsewhere than at the look before."""
+    """Number of threads that moved since the last sample."""
     driver: Optional[int]
     """Number of the stack of the thread that runs the steps; None when it was not seen."""
     driver_active_ns: Optional[int]
-    """For how long that thread has run so far, or could have had it had a core, where that is known."""
+    """How long that thread has run so far, or waited for a core, where known."""
 
 
 class Looker:
-    """Looks at the stacks of all threads but the recorder's own. tell: takes a line of stacks.ndjson for
+    """Samples the stacks of all threads but the recorder's own. tell: takes a line of stacks.ndjson for
     whatever is new. driver: identity of the thread that runs the steps. loop: identity of the code with the
-    loop of the steps. most_threads: of more, a look shows the first ones only."""
+    loop of the steps. most_threads: of more, a sample has the first ones only."""
 
     def __init__(
         self,
@@ -48,24 +48,24 @@ class Looker:
         self._frames = Frames(tell, loop)
         self._most_threads = most_threads
         self._threads: Dict[int, Tuple[Any, int, int]] = {}
-        """By identity: the thread as threading knows it, its number, its clock."""
+        """By identity: the thread in threading, its number, its clock."""
         self._queues: Dict[int, Queued] = {}
         """By clock: how long the thread waited for a core."""
         self._names = 0
         self._last: Dict[int, int] = {}
         self._others: Dict[int, Tuple[int, int]] = {}
-        """Frame and instruction of each other thread, where only the driver's stack is wanted."""
+        """Frame and instruction of each other thread, where only the driver's stack is needed."""
         self.dropped = 0
-        """Looks at a thread that were not kept."""
+        """Stacks that were not recorded."""
 
     def begin(self) -> None:
-        """What comes now has nothing to do with what was seen last."""
+        """Makes the next sample independent of earlier ones."""
         self._last.clear()
         self._others.clear()
 
     def look(self, late_ns: int, driver_alone: bool = False) -> Look:
-        """Looks once. late_ns: how much earlier it was to be. driver_alone: the stacks of other threads are
-        not wanted, which cost most of a look."""
+        """Takes a sample. late_ns: how late it is. driver_alone: leave out the stacks of other threads, which
+        take most of the time."""
         unix_ns = clocks.time_ns()
         frames = sys._current_frames()
         on: List[List[int]] = []
@@ -95,7 +95,7 @@ class Looker:
                 driver_active_ns = sum(entry[2:]) if len(entry) > 2 else None
             on.append(entry)
         self._forget_others(frames)
-        # No frame is kept: what its variables hold must go when the program lets go of it.
+        # No frame is kept: its variables must be freed when the program releases them.
         del frame
         frames.clear()
         self._last = now
@@ -103,13 +103,13 @@ class Looker:
         return Look(unix_ns, line, moved, driver, driver_active_ns)
 
     def _is_elsewhere(self, ident: int, frame: FrameType) -> bool:
-        """Whether a thread has gone on since the last look; the one that looks has not."""
+        """Whether a thread moved since the last sample; the sampling thread did not."""
         at = (id(frame), frame.f_lasti)
         before, self._others[ident] = self._others.get(ident), at
         return before != at and ident != threading.get_ident()
 
     def _times(self, ident: int, clock: int) -> List[int]:
-        """Nanoseconds that a thread had of a core, and that it waited for one where the system tells."""
+        """Nanoseconds that a thread ran on a core, and waited for one where the system records it."""
         times: List[int] = []
         try:
             times.append(clocks.clock_gettime_ns(clock))
@@ -121,18 +121,18 @@ class Looker:
         return times
 
     def _forget_others(self, frames: Dict[int, Any]) -> None:
-        """Forgets the threads that have ended."""
+        """Drops the threads that have ended."""
         if len(self._threads) > len(frames):
             for ident in [thread for thread in self._threads if thread not in frames]:
                 self._forget(ident)
 
     def close(self) -> None:
-        """Lets go of all threads."""
+        """Drops all threads."""
         for ident in list(self._threads):
             self._forget(ident)
 
     def _known(self, ident: int) -> Tuple[int, int]:
-        """Number and clock of a thread; identities are used again when a thread has ended."""
+        """Number and clock of a thread; identities are reused when a thread has ended."""
         active: Dict[int, Any] = getattr(threading, "_active", {})
         thread = active.get(ident)
         known = self._threads.get(ident)
@@ -158,7 +158,7 @@ class Looker:
         return number, clock
 
     def _forget(self, ident: int) -> None:
-        """Lets go of a thread that has ended."""
+        """Drops a thread that has ended."""
         known = self._threads.pop(ident, None)
         queue = self._queues.pop(known[2], None) if known is not None else None
         if queue is not None:
@@ -166,10 +166,8 @@ class Looker:
 
 
 class Queued:
-    """How long a thread could have run and had no core, as the kernel counts it (Linux, schedstat).
-
-    os.pread would hand over the interpreter lock in the middle of a look, while frames are read.
-    """
+    """How long a thread was ready without a core, as the kernel counts it (Linux, schedstat). os.pread would
+    release the interpreter lock during a sample, while frames are read."""
 
     def __init__(self, file: int) -> None:
         import ctypes
@@ -182,7 +180,7 @@ class Queued:
 
     @classmethod
     def of(cls, native: int) -> "Optional[Queued]":
-        """native: the kernel's number of the thread. None where the system does not tell."""
+        """native: the kernel's number of the thread. None where the system has no such count."""
         if sys.maxsize < 2**32:
             return None
         try:
@@ -203,24 +201,24 @@ class Queued:
         return queued
 
     def waited_ns(self) -> int:
-        """Since the thread began. ValueError where it has ended."""
+        """Waiting since the thread began. ValueError where it has ended."""
         length = self._read(self._file, self._text, 100, 0)
         _, waited, *_ = self._text.raw[: max(length, 0)].split()
         return int(waited)
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         os.close(self._file)
 
 
 def queue_of_this_thread() -> Optional[Queued]:
-    """How long the thread that calls waits for a core; None where the system does not tell."""
+    """How long the calling thread waits for a core; None where the system has no such count."""
     native = getattr(threading, "get_native_id", None)
     return Queued.of(native()) if native is not None and sys.platform == "linux" else None
 
 
 def waited_ns(queue: Optional[Queued]) -> int:
-    """Since its thread began; 0 where the system does not tell."""
+    """Waiting since its thread began; 0 where the system has no such count."""
     try:
         return 0 if queue is None else queue.waited_ns()
     except ValueError:

@@ -1,6 +1,6 @@
-"""From where a program makes a call: the loops around it, and the line within the innermost of them.
+"""The site of a call in the program: the loops around it, and the line within the innermost of them.
 
-Which loops are around an instruction is written in the code itself: each jumps back to where it begins.
+The loops around an instruction are visible in the code itself: each jumps back to where it begins.
 """
 
 import dis
@@ -19,20 +19,20 @@ _MOST_DEPTH = 256
 
 
 class Site(NamedTuple):
-    """Where a call is made."""
+    """The site of a call."""
 
     at: Tuple[Tuple[int, int], ...]
-    """Code and instruction of the frames from the innermost loop on; of the innermost frame only where no
-    loop is; empty when none of the program's code is on the stack, as in a thread of the framework."""
+    """Code and instruction of the frames from the innermost loop on; of the innermost frame only where there
+    is no loop; empty when the stack has none of the program's code, as in a thread of the framework."""
     loops: Tuple[Loop, ...]
-    """Those around the call, the outermost first."""
+    """The loops around the call, outermost first."""
 
 
 NOWHERE = Site((), ())
 
 
 class LoopSites:
-    """Finds sites. What is remembered is keyed by code objects, which are kept alive, and bounded."""
+    """Finds sites. Known sites are keyed by code objects, which are kept alive, and bounded."""
 
     def __init__(self) -> None:
         self._codes: Dict[int, Tuple[CodeType, bool]] = {}
@@ -42,7 +42,7 @@ class LoopSites:
         self._whose: Optional[Whose] = None
 
     def here(self) -> Site:
-        """Where the program is now: the frames of frameworks and of Python's own library do not count."""
+        """The current site of the program, ignoring frames of frameworks and of Python's own library."""
         path: List[Tuple[int, int]] = []
         frame: Optional[FrameType] = sys._getframe(1)
         while frame is not None and len(path) < _MOST_DEPTH:
@@ -89,7 +89,7 @@ class LoopSites:
 
 
 def loops_of(code: CodeType) -> List[Tuple[int, int]]:
-    """First and last instruction of each loop, outer ones first."""
+    """First and last instruction of each loop, outer loops first."""
     ends: Dict[int, int] = {}
     for instruction in dis.get_instructions(code):
         jumps = instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs

@@ -1,6 +1,7 @@
 """Cores, memory and I/O of process and machine over time, from /proc, ten times a second.
 
-A value that the machine does not tell is left out of its line. Elsewhere than on Linux nothing is written.
+A value that the machine does not provide is missing from its line. Other systems than Linux have no such
+file.
 """
 
 import contextlib
@@ -17,12 +18,12 @@ _LIMITS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.stat", "anon "),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.stat", "total_rss "),
 )
-"""What a container may take, and where it is told what it has taken, caches aside: both versions."""
+"""The limit of a container, and where its use without caches is: both versions."""
 SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk
 
 
 class Sampler:
-    """A thread that hands a sample to `write` every INTERVAL_S seconds until it is stopped."""
+    """A thread that passes a sample to `write` every INTERVAL_S seconds until it is stopped."""
 
     def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
         self._write = write
@@ -46,7 +47,7 @@ class Sampler:
         ticks: Optional[List[Tuple[int, int]]] = None
         last = False
         while True:
-            # thread_time: what the thread costs the program, not what it waits for the interpreter
+            # thread_time: the cost for the program, without waiting for the interpreter
             begin = clocks.thread_time_ns()
             try:
                 values, ticks = sample(ticks)
@@ -65,7 +66,7 @@ class Sampler:
 def sample(
     before: Optional[List[Tuple[int, int]]],
 ) -> Tuple[Dict[str, Any], Optional[List[Tuple[int, int]]]]:
-    """One sample, and the ticks of the cores to compare the next with."""
+    """One sample, and the ticks of the cores for the difference to the next."""
     values: Dict[str, Any] = {"unix_ns": clocks.time_ns()}
     ticks = _ticks()
     if before is not None and ticks is not None and len(before) == len(ticks):
@@ -82,22 +83,20 @@ def sample(
 
 
 class Shares:
-    """What the threads of this process get of the cores, between two moments.
-
-    A thread that could run and has no core waits: the kernel counts both times for each (Linux, schedstat).
-    Threads that end in between are in the processor time of the process only.
-    """
+    """Core time of this process's threads between two moments. A ready thread without a core waits: the
+    kernel counts both times for each (Linux, schedstat). Threads that end in between count only in the
+    process's time."""
 
     def __init__(self, program: Optional[FrozenSet[str]] = None) -> None:
-        """program: threads that are the program's, see `threads`; None when they cannot be told from the
+        """program: the program's threads, see `threads`; None when they cannot be told from the
         pipeline's."""
         self._program = program
         self._threads = _schedule()
         self._cpu_ns = clocks.process_time_ns()
 
     def since(self) -> Dict[str, Any]:
-        """Nanoseconds of processor time of the process since this was made; and of its threads, on a core and
-        waiting for one, the program's and the others apart."""
+        """Processor time of the process in nanoseconds since this object was made; and its threads' time on a
+        core and waiting for one, separately for the program and others."""
         shares: Dict[str, Any] = {"cpu_ns": clocks.process_time_ns() - self._cpu_ns}
         now = None if self._threads is None else _schedule()
         if self._threads is None or now is None:
@@ -115,7 +114,7 @@ class Shares:
 
 
 def threads() -> Optional[FrozenSet[str]]:
-    """The threads of this process; None where the system does not tell."""
+    """The threads of this process; None where the system does not list them."""
     try:
         return frozenset(path.name for path in _TASKS.iterdir())
     except OSError:
@@ -123,7 +122,7 @@ def threads() -> Optional[FrozenSet[str]]:
 
 
 def _schedule() -> Optional[Dict[str, Tuple[int, int]]]:
-    """Time on a core and time waiting for one of each thread; None where the kernel does not tell."""
+    """Time on a core and time waiting for one of each thread; None where the kernel does not count it."""
     found = {}
     try:
         for thread in _TASKS.iterdir():
@@ -131,7 +130,7 @@ def _schedule() -> Optional[Dict[str, Tuple[int, int]]]:
                 run_ns, wait_ns = _read(f"{thread}/schedstat").split()[:2]
             except (FileNotFoundError, ProcessLookupError):
                 if thread.exists():
-                    return None  # the kernel does not tell
+                    return None  # the kernel does not count it
                 continue  # it ended just now
             found[thread.name] = (int(run_ns), int(wait_ns))
     except (OSError, ValueError):
@@ -143,7 +142,7 @@ def _add(values: Dict[str, Any], read: Callable[[], Dict[str, int]]) -> None:
     try:
         values.update(read())
     except (OSError, ValueError, IndexError):
-        # Not told here: a container may hide it. The value is left out, as the format says.
+        # Missing here: a container may hide it. The value is left out, as the format says.
         return
 
 
@@ -186,8 +185,8 @@ def _available() -> Dict[str, int]:
 
 
 def available_bytes() -> Optional[int]:
-    """Memory that this process may still take: of the machine, or of the container that it is in. None where
-    neither is known."""
+    """Memory that this process may still use: of the machine, or of its container. None where neither is
+    known."""
     found: List[int] = []
     with contextlib.suppress(OSError, ValueError, IndexError):
         found += _available().values()
@@ -202,7 +201,7 @@ def available_bytes() -> Optional[int]:
 
 
 def resident_bytes() -> int:
-    """Memory of this process; 0 where the system does not tell."""
+    """Memory of this process; 0 where unknown."""
     try:
         return _resident()
     except (OSError, ValueError, IndexError, AttributeError):
@@ -213,7 +212,7 @@ def _disks() -> Dict[str, int]:
     read = written = 0
     for line in _read("/proc/diskstats").splitlines():
         words = line.split()
-        # Whole disks only: what a partition or a mapped device does is counted there, too.
+        # Whole disks only: they include what partitions and mapped devices do.
         if Path("/sys/block", words[2]).exists() and not words[2].startswith(("loop", "ram", "dm-", "md")):
             read += int(words[5])
             written += int(words[9])

@@ -1,4 +1,4 @@
-"""memory.ndjson: which variables of the program hold arrays as a recording begins, and as it ends."""
+"""memory.ndjson: the variables of the program that hold arrays, when a recording begins and when it ends."""
 
 import sys
 import weakref
@@ -14,14 +14,14 @@ from .places import is_framework
 
 NAME = "memory.ndjson"
 OF_DEVICES = "device_memory.pb.gz"
-"""What lines of the program hold on JAX's devices, as pprof has it, at the last look: JAX knows the line
+"""Holdings of the program's lines on JAX's devices, in pprof's format, at the last look: JAX knows the line
 of each buffer, also of those that no variable of the program leads to."""
 MOST_TOLD = 100
-"""Holders of which a look tells: the largest, and those that have grown most."""
+"""Most holders of a look: the largest, and those that grew most."""
 
 
 def device_profile() -> Optional[bytes]:
-    """The profile of JAX's devices now; None where JAX is not used, or has none."""
+    """The current profile of JAX's devices; None without JAX, or without a profile."""
     ask = getattr(getattr(sys.modules.get("jax"), "profiler", None), "device_memory_profile", None)
     if ask is None or not jax_is_used():
         return None
@@ -30,7 +30,7 @@ def device_profile() -> Optional[bytes]:
 
 
 class MemoryWatch:
-    """Looks at the program's arrays. write: takes a line."""
+    """Looks for the program's arrays. write: takes a line."""
 
     def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
         self._write = write
@@ -38,12 +38,12 @@ class MemoryWatch:
         self._keeping = Keeping()
         self._before: Dict[VariableHolder, HeldSize] = {}
         self._graphs: weakref.WeakKeyDictionary[Any, Tuple[int, Optional[int]]] = weakref.WeakKeyDictionary()
-        """TensorFlow's graphs, with a number of their own and how many ops each had."""
+        """TensorFlow's graphs, with a number and the count of ops of each."""
         self._all_before = True
-        """Whether the look before saw all: what it did not see may have been there."""
+        """Whether the last look was complete: otherwise, new objects may be older."""
 
     def look(self, steps: int) -> None:
-        """Writes what is held now. steps: how many there were so far."""
+        """Writes the current holdings. steps: the number of steps so far."""
         walk = Walk()
         begin = clocks.monotonic_ns()
         walk.run()
@@ -101,7 +101,7 @@ class MemoryWatch:
         self._write(line)
 
     def _tell_graph(self, graph: Any) -> None:
-        """How many ops a graph has, and the line that added the last one."""
+        """The number of ops of a graph, and the line that added the last one."""
         ops = graph.get_operations()
         number, before = self._graphs.get(graph, (len(self._graphs) + 1, None))
         self._graphs[graph] = number, len(ops)

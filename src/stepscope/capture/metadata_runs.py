@@ -8,10 +8,10 @@ from .profiler import Profilers, now_ns
 
 
 class MetadataRuns:
-    """Which runs of sessions give RunMetadata, and how many have."""
+    """The runs of sessions that RunMetadata is taken from, and how many there were."""
 
     key: Optional[Tuple[Any, ...]] = None
-    """What the runs are known by that give it."""
+    """The key of the runs that RunMetadata is taken from."""
     saved = False
     """Whether the run that ended was traced."""
     taken_before = False
@@ -23,26 +23,26 @@ class MetadataRuns:
         self._taken = 0.0
 
     def lacks(self, how: str) -> bool:
-        """Whether a recording whose steps are calls of this kind still wants some."""
+        """Whether a recording with this kind of steps still needs some."""
         return how == "session_run" and "run_metadata" in self._plan.pieces and not self.taken_before
 
     def come_first(self, how: str) -> bool:
-        """Whether they are all that shows the ops: then they come first, because the program may be short."""
+        """Whether only they show the ops: then they come first, because the program may be short."""
         self._taken = 0.0
         return self.lacks(how) and not self._profilers.of_tensorflow
 
     def step_ended(self) -> Tuple[bool, bool]:
-        """A step ran that was to give some: whether it did, and whether that was the last one."""
+        """A step ended that could be traced: whether it was, and whether that was the last one."""
         saved, self.saved = self.saved, False
-        # Runs that the program traces itself give none; it is not waited for forever.
+        # Runs that the program traces itself give none; waiting for them ends at some point.
         self._taken += 1 if saved else 0.1
-        # Without an XPlane they are all that shows the ops.
+        # Without an XPlane, only they show the ops.
         few = METADATA_STEPS if self._profilers.of_tensorflow else STEPS
         return saved, self._taken >= min(self._plan.steps or few, few)
 
     def keep(self, folder: Folder, session: Dict[str, Any], cut: str) -> None:
-        """The program ended while its steps were traced. Where that comes before the rest of a recording,
-        they are the recording."""
+        """The program ended while its steps were traced. Without a recording before, these are the
+        recording."""
         steps = int(self._taken)
         if self._profilers.of_tensorflow or not steps:
             return

@@ -1,9 +1,9 @@
-"""Notes that processes leave for the launcher, so that it can say why nothing was recorded.
+"""Notes of processes for the launcher, which says why nothing was recorded.
 
-Files in the launcher's own folder: `python-PID` for each process of Python that loaded the hook,
+They are files in the launcher's own folder: `python-PID` for each process of Python that loaded the hook,
 `framework-PID` for those that imported a framework, `seen-PID` with the calls seen, `problem-*`, and `claim`,
-which the one process that records makes; each other one that wanted to leaves `beside-PID`. Used from code
-there is no such folder and nothing is left.
+which the one process that records makes; every other one that wants to leaves `beside-PID`. Used from code,
+there is no such folder and no note.
 """
 
 import contextlib
@@ -24,24 +24,24 @@ _told: Dict[str, float] = {}
 
 
 def process(plan: RecordingPlan, kind: str, value: Any = None) -> None:
-    """Leaves `kind`-PID."""
+    """Writes `kind`-PID."""
     _leave(plan, f"{kind}-{os.getpid()}", json.dumps(value))
 
 
 def course(plan: RecordingPlan, kind: str, name: str, steps: int, out: Path) -> None:
-    """Leaves `kind`-PID of a recording that begins (recording) or is complete (recorded). steps: the first
+    """Writes `kind`-PID of a recording that begins (recording) or is complete (recorded). steps: the first
     step, counted from 0, or how many there are; out: where it is."""
     process(plan, kind, [name, steps, clocks.time_ns(), str(out)])
 
 
 def kept(plan: RecordingPlan, why: str, path: Path) -> None:
-    """Leaves that the last steps were kept, why, and where."""
+    """Writes that the last steps were saved, why, and where."""
     process(plan, "kept", [why, 0, clocks.time_ns(), str(path)])
 
 
 def seen(plan: RecordingPlan, frameworks: List[str], pace: StepWatcher, last: bool = False) -> None:
-    """Leaves what was called so far; at most every 50 ms, because it delays the program,
-    unless it is the last time."""
+    """Writes the calls seen so far; at most every 50 ms, because it delays the program, unless it is the last
+    time."""
     if plan.state is None:
         return
     now = time.monotonic()
@@ -53,14 +53,14 @@ def seen(plan: RecordingPlan, frameworks: List[str], pace: StepWatcher, last: bo
 
 
 def problem(plan: RecordingPlan, what: str, seen: str, todo: str) -> None:
-    """Leaves a problem."""
+    """Writes a problem."""
     text = json.dumps([what, seen, todo])
     name = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
     _leave(plan, f"problem-{os.getpid()}-{name}", text)
 
 
 def claim(plan: RecordingPlan) -> bool:
-    """True for the first process that asks, and for it whenever it asks again."""
+    """True for the first process that asks, and for that one every time it asks."""
     if plan.state is None:
         return True
     path = Path(plan.state) / "claim"
@@ -75,20 +75,20 @@ def claim(plan: RecordingPlan) -> bool:
 
 
 def note_sibling(plan: RecordingPlan, steps: str) -> None:
-    """Leaves that this process took steps, and that another one records. steps: what they are called."""
+    """Writes that this process took steps while another one records. steps: their kind."""
     script = Path((getattr(sys, "argv", None) or [""])[0]).name  # a host of Python may set none
     process(plan, "beside", [script, steps])
 
 
 def moved(plan: RecordingPlan, path: Path) -> None:
-    """Leaves where the recording is now; says it at once when the disk that is full is this one, too."""
+    """Writes where the recording is now; prints it at once when this disk is full, too."""
     if not _leave(plan, f"moved-{os.getpid()}", json.dumps(str(path))) and plan.state is not None:
         write(f"stepscope: the recording is in {path}\n".encode("utf-8", "backslashreplace"))
 
 
 def _leave(plan: RecordingPlan, name: str, text: str) -> bool:
     # A process may outlive its launcher, whose folder is gone by then; or the disk is full. Notes explain why
-    # nothing was recorded: the program does not end for want of one.
+    # nothing was recorded: the program does not fail for want of one.
     if plan.state is not None and Path(plan.state).is_dir():
         with contextlib.suppress(OSError):
             (Path(plan.state) / name).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What looks at the program beside its profiler: machine, stacks, memory, and what it does now."""
+"""Observers of the program beside its profiler: machine, stacks, memory, and its current state."""
 
 from functools import partial
 from typing import Any, Dict, FrozenSet, Optional
@@ -20,7 +20,7 @@ _NO_ROOM = "make room on the disk"
 
 
 class Observers:
-    """Those that the plan wants. What goes wrong in one is stated as a problem, and costs no other."""
+    """The observers of a plan. A failing one is recorded as a problem, and does not affect the others."""
 
     def __init__(self, plan: RecordingPlan, output: Output) -> None:
         self._plan = plan
@@ -32,8 +32,8 @@ class Observers:
         self._live: Optional[Live] = None
 
     def start(self, folder: Folder, driver: int, loop: Optional[int]) -> None:
-        """Begins to look at the machine; stacks are looked at after resume(). driver: the thread of the
-        steps. loop: the code with their loop."""
+        """Starts to sample the machine; stacks are sampled after resume(). driver: the thread of the steps.
+        loop: the code with their loop."""
         if "machine" in self._plan.pieces:
             self._machine = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
             self._machine.start()
@@ -43,12 +43,12 @@ class Observers:
             )
 
     def resume(self, untraced: bool = False) -> None:
-        """Looks at stacks, from now on. untraced: no profiler runs."""
+        """Samples stacks from now on. untraced: no profiler runs."""
         if self._stacks is not None:
             self._stacks.resume(untraced)
 
     def pause(self) -> None:
-        """Looks at none: no step runs, or the recorder itself has something to do."""
+        """Stops sampling stacks: no step runs, or the recorder itself is busy."""
         if self._stacks is not None:
             self._stacks.pause()
 
@@ -57,12 +57,11 @@ class Observers:
         self._shares = Shares(threads) if "machine" in self._plan.pieces else None
 
     def thread_times(self) -> Dict[str, Any]:
-        """What was counted since, as a session has it."""
+        """The counts since then, in the form of a session."""
         return {} if self._shares is None else self._shares.since()
 
     def look_at_memory(self, folder: Folder, steps: int) -> None:
-        """Which variables hold arrays, after so many steps. Nothing of it is looked for while steps are
-        recorded."""
+        """Finds the variables with arrays, after a number of steps; never while steps are recorded."""
         if "memory" not in self._plan.pieces:
             return
         begin = clocks.perf_counter_ns()
@@ -76,7 +75,7 @@ class Observers:
             held = device_profile()
             if held is not None:
                 folder.add(OF_DEVICES, "device_memory", held)
-        except Exception as error:  # noqa: BLE001  not every device of JAX can tell
+        except Exception as error:  # noqa: BLE001  some devices of JAX have no profile
             self._output.failed("memory of devices", error)
         self._output.charge("memory_ns", begin)
 
@@ -86,7 +85,7 @@ class Observers:
         self.look_at_memory(folder, steps)
 
     def start_again(self) -> None:
-        """Forgets what was seen: another loop turned out to be the steps."""
+        """Discards all samples: another loop turned out to be the steps."""
         self._shares = self._memory = None
 
     @property
@@ -95,7 +94,7 @@ class Observers:
         return self._stacks is not None
 
     def rest(self, folder: Folder) -> None:
-        """Ends but for looks at stacks, and says what they cost and what they could not write."""
+        """Ends all but stack sampling, and records costs and write errors."""
         if self._machine is not None:
             self._machine.stop()
             self._output.cost["machine_ns"] = self._machine.cost_ns
@@ -107,7 +106,7 @@ class Observers:
             self._tell_of_stacks(folder)
 
     def stop(self, folder: Folder) -> None:
-        """Ends the looks at stacks as well, and says the same of them."""
+        """Ends stack sampling as well, and records its costs and write errors."""
         if self._stacks is not None:
             self._stacks.stop()
             self._tell_of_stacks(folder)
@@ -128,7 +127,7 @@ class Observers:
         return self._live is not None
 
     def watch_live(self, folder: Folder, caller: Caller, driver: int) -> None:
-        """Watches steps to the end of the program, where the plan wants it."""
+        """Watches steps to the end of the program, if planned."""
         if not self._plan.live or self._live is not None:
             return
         ring = Ring(self._plan.ring or KEPT_STEPS, driver, caller.loop())
@@ -146,7 +145,7 @@ class Observers:
             self._live.stepped(step)
 
     def stop_live(self) -> None:
-        """Ends that, and says what could not be written."""
+        """Ends the live view, and records write errors."""
         if self._live is not None:
             self._live.stop()
             if self._live.failed:

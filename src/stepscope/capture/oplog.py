@@ -33,7 +33,7 @@ def op_log(graph: Any) -> bytes:
         if op.graph is graph:
             if name in trainable:
                 entry.types.append(TRAINABLE)
-            with deprecation.silence():  # TensorFlow's formulas use what it has deprecated
+            with deprecation.silence():  # TensorFlow's formulas use deprecated functions of its own
                 flops = _flops(ops, graph, op)
             if flops:
                 entry.float_ops = flops
@@ -52,8 +52,8 @@ def op_log(graph: Any) -> bytes:
 
 
 def _operations(graph: Any, call: str = "") -> Iterator[Tuple[str, Any]]:
-    """The ops of a graph and of the functions that it calls, by the names that they run under: Keras compiles
-    its step within another function. call: the op that calls the graph."""
+    """The ops of a graph and of the functions that it calls, by runtime name: Keras compiles its step within
+    another function. call: the op that calls the graph."""
     for op in graph.get_operations():
         name = f"{call}/{op.name}" if call else op.name
         yield name, op
@@ -63,14 +63,14 @@ def _operations(graph: Any, call: str = "") -> Iterator[Tuple[str, Any]]:
 
 
 def _body(graph: Any, op: Any) -> Any:
-    """The graph of the function that an op calls; None where it is not kept. A function that keeps none would
-    build it when asked, without the lines of its ops."""
+    """The graph of the function that an op calls; None if it is not kept. A function without one would build
+    it on access, without the lines of its ops."""
     made = getattr(graph, "_functions", {}).get(op.get_attr("f").name)
     return getattr(made, "_cached_graph" if hasattr(made, "_cached_graph") else "graph", None)
 
 
 def _flops(ops: Any, graph: Any, op: Any) -> int:
-    """0 when the op type has no formula or a shape is not known before it runs."""
+    """0 when the op type has no formula, or a shape is unknown before the run."""
     if not hasattr(op, "node_def"):
         return 0
     try:

@@ -1,4 +1,4 @@
-"""The output of a recorder: its folder, made when there is something to write, and its problems."""
+"""The output of a recorder: its folder, created on first use, and its problems."""
 
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
@@ -9,7 +9,7 @@ from .plan import RecordingPlan
 
 
 class Output:
-    """Writes what was recorded. problem() and failed() do not raise."""
+    """Writes the recording. problem() and failed() do not raise."""
 
     folder: Optional[Folder] = None
 
@@ -19,10 +19,10 @@ class Output:
         self.cost: Dict[str, int] = {}
         """Nanoseconds by piece."""
         self._compilations: List[Dict[str, Any]] = []
-        """What was compiled before the folder was made."""
+        """Compilations from before the folder was created."""
 
     def failed(self, piece: str, error: BaseException) -> None:
-        """States that a piece could not be had."""
+        """Records that a piece is missing."""
         self.problem(
             f"{piece} could not be recorded",
             f"{type(error).__name__}: {error}",
@@ -30,7 +30,7 @@ class Output:
         )
 
     def problem(self, what: str, seen: str, todo: str) -> None:
-        """States what is missing and why."""
+        """Records what is missing and why."""
         if (what, seen, todo) not in self.problems:
             self.problems.append((what, seen, todo))
         if self.folder is not None:
@@ -38,12 +38,12 @@ class Output:
         notes.problem(self.plan, what, seen, todo)
 
     def charge(self, name: str, begin_perf_ns: int) -> None:
-        """Adds the time since then to what a piece costs."""
+        """Adds the time since then to the cost of a piece."""
         self.cost[name] = self.cost.get(name, 0) + clocks.perf_counter_ns() - begin_perf_ns
 
     def open(self, callers: Iterable[Caller]) -> Folder:
-        """The folder, made at the first call. callers: what may have been steps. OSError where there is no
-        place for it."""
+        """The folder, created at the first call. callers: possible steps. OSError where there is no place for
+        it."""
         if self.folder is None:
             self.folder = Folder(
                 self.plan.out,
@@ -59,21 +59,21 @@ class Output:
         return self.folder
 
     def write_compilation(self, line: Dict[str, Any]) -> None:
-        """Writes what was compiled, once there is a folder."""
+        """Writes pending compilations, once there is a folder."""
         if self.folder is None:
             self._compilations.append(line)
         else:
             self.folder.line("compilations.ndjson", "compilations", line)
 
     def save(self) -> None:
-        """Writes what the pieces cost, and all facts."""
+        """Writes the cost of the pieces, and all facts."""
         assert self.folder is not None
         self.folder.facts["cost"] = dict(self.cost)
         self.folder.save()
 
 
 def write_step(folder: Folder, number: int, caller: Caller, span: Span, recorded: bool, **more: Any) -> None:
-    """Writes a line about a step. span: when it began, its call began, and it ended."""
+    """Writes a line about a step. span: begin of the step, begin of the call, end."""
     begin_ns, call_ns, end_ns = span
     line = {
         "step": number,

@@ -24,6 +24,7 @@ from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
+    from stepscope.report import Report
     from stepscope.report.pipeline import SourcePipelines
 
 ABOUT = "the tf.data pipeline: is it the bottleneck, which stage limits it, what would help"
@@ -159,8 +160,8 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
         console.say(f"recorded to {out}; change one thing, then: {again}")
         return code
     report = verification.compared([before], [after], (options.paths[0], out))
-    show(report, options, console)
-    return code or (1 if report.document["as_predicted"] is False else 0)
+    gained = _show_verified(report, options, console)
+    return code or gained
 
 
 _MOST_TURNS = 20
@@ -175,7 +176,6 @@ def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
             seen=f"{len(old)} words, {len(options.paths)} paths and {options.turns} turns",
             todo='stepscope pipeline --verify --before "python old.py" -- python new.py',
         )
-    from stepscope.cli.report_output import show
     from stepscope.report import verification
 
     out = options.out or time.strftime("stepscope-verify-%Y%m%d-%H%M%S")
@@ -188,8 +188,22 @@ def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
             sides[side].append(_found(options, console, folder))
     names = (str(Path(out) / "before-1"), str(Path(out) / "after-1"))
     report = verification.compared(sides["before"], sides["after"], names)
+    gained = _show_verified(report, options, console)
+    return code or gained
+
+
+def _show_verified(report: Report | None, options: argparse.Namespace, console: Console) -> int:
+    """Prints what a change gained. 1 when a prediction did not hold; UsageError without steps to measure."""
+    if report is None:
+        raise UsageError(
+            "The recordings cannot be compared",
+            seen="one of them has no call that takes a batch",
+            todo="record while the loop runs, in the process that takes the batches",
+        )
+    from stepscope.cli.report_output import show
+
     show(report, options, console)
-    return code or (1 if report.document["as_predicted"] is False else 0)
+    return 1 if report.document["as_predicted"] is False else 0
 
 
 def _record(command: Sequence[str], out: str, console: Console) -> int:

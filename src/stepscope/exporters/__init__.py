@@ -40,12 +40,13 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 EVENTS = "event"
-"""Name of the flat table that exporters of lines write: every slice, instant, counter and flow, one a row."""
+"""Name of the flat table that exporters of lines write: every slice, instant, counter and flow, one per
+row."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: rows by table, and what the reader must know of it (one sentence each)."""
+    """What was written: rows by table, and remarks for the reader, a sentence each."""
 
     path: str
     rows: dict[str, int]
@@ -53,7 +54,7 @@ class Written:
 
 
 class Exporter(Protocol):
-    """What a module of this package offers."""
+    """The contents of a module of this package."""
 
     @property
     def EXTENSIONS(self) -> tuple[str, ...]:
@@ -65,7 +66,7 @@ class Exporter(Protocol):
 
     @property
     def DEFAULT(self) -> str | None:
-        """The table that is written when none is named; None for all."""
+        """The default table; None for all."""
 
     def write(self, trace: OpenTrace, out: Path, table: str | None) -> Written:
         """Writes `out`. OutputError when that fails."""
@@ -85,17 +86,15 @@ def exporters() -> dict[str, Exporter]:
 
 
 def choose(name: str) -> tuple[Exporter, bool]:
-    """The exporter for a file name or an ending (".csv", "csv"), and whether to pack what it writes.
-
-    UsageError when there is none.
-    """
+    """The exporter for a file name or an ending (".csv", "csv"), and whether to pack its output. UsageError
+    for an unknown ending."""
     packed = name.lower().endswith(".gz")
     lower = name.lower().removesuffix(".gz")
     if name.endswith("/"):
         lower = ".parquet"
     elif "." not in lower:
         lower = "." + lower
-    # The longest first: .speedscope.json is no .json of Chrome's.
+    # The longest first: .speedscope.json is not Chrome's .json.
     for extension, exporter in sorted(exporters().items(), key=lambda item: -len(item[0])):
         if lower.endswith(extension) and (exporter.TEXT or not packed):
             return exporter, packed
@@ -110,8 +109,8 @@ def choose(name: str) -> tuple[Exporter, bool]:
 def _writer(
     exporter: Exporter, leave_out: frozenset[str] | None, spreadsheet: bool, named: str
 ) -> Callable[..., Written]:
-    """How an exporter writes what was asked for. UsageError for what it has no form of. named: as the user
-    named the kind of file."""
+    """The function of an exporter that writes what was asked for. UsageError for what it cannot write. named:
+    the kind of file, as the user named it."""
     put: Callable[..., Written] = exporter.write
     if leave_out is not None:
         leaving = getattr(exporter, "leaving", None)
@@ -144,13 +143,14 @@ def write(
     leave_out: frozenset[str] | None = None,
     spreadsheet: bool = False,
 ) -> Written:
-    """Writes a trace to `out`; "-" is stdout, and then `format` (an ending) says what to write.
+    """Writes a trace to `out`; "-" is stdout, with `format` (an ending) as the format. table: a table of the
+    schema, a view of the library or `event`, instead of the exporter's default. force: replace an existing
+    file. leave_out: parts of a Chrome trace, dataflow or memory; None leaves out memory, which draws rows a
+    second time and would be read back as rows.
 
-    table: one table of the schema, view of the library or `event` instead of the exporter's default. force:
-    replace what is there. leave_out: parts of a Chrome trace, dataflow or memory; None leaves out the memory:
-    it draws what rows say a second time and would be read back as rows. UsageError for an unknown ending or
-    table, or parts that this kind of file has not; OutputError when the file is there already or cannot be
-    written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
+    UsageError for an unknown ending or table, or parts that this kind of file lacks; OutputError when the
+    file exists or cannot be written; then nothing is left behind. BrokenPipeError when the reader of stdout
+    has gone.
     """
     name = fspath(out)
     if name == "-" and format is None:
@@ -192,7 +192,7 @@ def _write_to_stdout(
     format: str,
     table: str | None,
 ) -> Written:
-    """Writes text, or what the exporter shows of it to a terminal."""
+    """Writes text, or the exporter's escaped form of it to a terminal."""
     if not exporter.TEXT:
         raise UsageError(
             f"{format} is not text and is not written to stdout.",

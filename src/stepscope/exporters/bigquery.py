@@ -33,9 +33,9 @@ from stepscope.session.open_trace import OpenTrace
 from stepscope.session.table_makers import VERSIONS
 
 _MOST_URIS = 10_000
-"""Files of one load job."""
+"""Most files of one load job."""
 _ATTEMPTS = 5
-"""How often a job that failed is begun anew: each time it needs another name."""
+"""How often a failed job is started again: each attempt needs another name."""
 # Datasets from before the first release lack made_by: see stepscope.lake.marker_file.
 _TOLD = (
     ("number", "BIGINT", "order of the rows: the last one of a run is true"),
@@ -52,7 +52,7 @@ _TOLD = (
 
 
 class _Place(NamedTuple):
-    """A dataset that is there, and what names of jobs in it begin with."""
+    """An existing dataset, and the prefix of names of jobs in it."""
 
     client: Any
     path: str
@@ -64,12 +64,10 @@ def write(
     lake: Path, dataset: str, *, files_at: str | None = None, client: Any = None,
     progress: Callable[[str], None] | None = None,
 ) -> Written:  # fmt: skip
-    """Exports the runs of a lake that a dataset lacks, or has as they were before.
-
-    dataset: PROJECT.DATASET, made where it is not there. files_at: the gs:// address of a copy of the lake.
-    progress: called with the name of each run. Returns the rows of each table, of the runs that were exported
-    now. LakeError for a lake that cannot be read; UsageError and QueryError as those of the engine.
-    """
+    """Exports the runs of a lake that a dataset lacks, or has in an older state. dataset: PROJECT.DATASET,
+    created if missing. files_at: the gs:// address of a copy of the lake. progress: called with the name of
+    each run. Returns the rows of each table, of the runs exported now. LakeError for a lake that cannot be
+    read; UsageError and QueryError as for the engine."""
     found = reader.open_lake(lake.absolute())
     project, _ = bigquery.split(dataset)
     path = dataset.removeprefix("bigquery://")
@@ -111,7 +109,7 @@ def _notes(known: int) -> tuple[str, ...]:
 def _marker_of(
     markers: Sequence[tuple[int, str, str, bool]], digest: str
 ) -> tuple[int, str, str, bool] | None:
-    """The last marker of a run, where it is of these sources."""
+    """The last marker of a run, if it covers the same sources."""
     return markers[-1] if markers and markers[-1][2] == digest else None
 
 
@@ -121,7 +119,7 @@ def _delete(place: _Place, run_id: str, digest: str) -> None:
 
 
 def _dataset(client: Any, path: str) -> _Place:
-    """Makes the dataset and its tables where they are not there."""
+    """Creates the dataset and its tables if they are missing."""
     google = needed("google.cloud.bigquery", "bigquery")
     made = client.create_dataset(path, exists_ok=True, **bigquery.limits())
     for name, about, columns in (
@@ -181,7 +179,7 @@ def _deleting(place: _Place, table: str, run_id: str) -> Callable[[str], Any]:
 
 
 def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[tuple[str, int]]:
-    """Loads the tables of one run; their names and rows."""
+    """Loads the tables of one run; returns their names and rows."""
     google = needed("google.cloud.bigquery", "bigquery")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-bigquery-")))
@@ -228,7 +226,7 @@ def _uploading(place: _Place, table: str, path: Path, bound: Any) -> Callable[[s
 def _load_from_storage(
     place: _Place, files: Sequence[TableFile], table: str, of: str, files_at: str, bound: Any
 ) -> int:
-    """Loads the files of a table from Cloud Storage, where a copy of the lake is; the rows that they have."""
+    """Loads the files of a table from a copy of the lake in Cloud Storage; returns the number of rows."""
     google = needed("google.cloud.bigquery", "bigquery")
     hive = google.HivePartitioningOptions()
     hive.mode = "STRINGS"
@@ -251,7 +249,7 @@ def _load_from_storage(
 
 
 def _each(place: _Place, jobs: Sequence[tuple[str, Callable[[str], Any]]]) -> None:
-    """Runs jobs side by side, each once: one whose name is known was begun before, here or elsewhere."""
+    """Runs jobs in parallel, each once: a job with a known name was started before, here or elsewhere."""
     running = [(name, begin, _begun(place, name, begin, 1)) for name, begin in jobs]
     for name, begin, first in running:
         job = first
@@ -263,7 +261,7 @@ def _each(place: _Place, jobs: Sequence[tuple[str, Callable[[str], Any]]]) -> No
 
 
 def _ended_well(job: Any) -> bool:
-    """Waits for a job; False when it failed, which may have been long ago."""
+    """Waits for a job; False when it failed, perhaps long ago."""
     exceptions: Any = importlib.import_module("google.api_core.exceptions")
     try:
         job.result(timeout=bigquery.JOB_S)

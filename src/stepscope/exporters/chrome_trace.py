@@ -42,7 +42,7 @@ _OPS = """CASE WHEN spot.ops THEN
     concat(',"op_name":' || to_json(slice.op_name), ',"op_type":' || to_json(slice.op_type)) END"""
 
 
-"""Formats of runs of sessions, which TensorFlow's Timeline draws."""
+"""Formats of session runs, which TensorFlow's Timeline draws."""
 _CATEGORY = """',"cat":' || to_json(coalesce(slice.category, CASE WHEN spot.of_session THEN 'Op' END))"""
 
 
@@ -50,7 +50,7 @@ _SESSION_ARGS = """concat(',"args":{"name":', to_json(coalesce(slice.op_name, sl
       ',"op":', to_json(coalesce(slice.op_type, 'unknown')),
       CASE WHEN slice.args_json IS NULL OR slice.args_json = '{}' THEN '}'
         ELSE concat(',', substr(slice.args_json, 2)) END)"""
-"""Node and type in front of the named values; Timeline calls a type that it does not know so, too."""
+"""Node and type before the named values; Timeline writes unknown types this way, too."""
 
 
 def leaving(parts: frozenset[str]) -> Callable[[OpenTrace, Path, str | None], Written]:
@@ -61,7 +61,7 @@ def leaving(parts: frozenset[str]) -> Callable[[OpenTrace, Path, str | None], Wr
 def write(
     trace: OpenTrace, out: Path, table: str | None, *, dataflow: bool = True, memory: bool = False
 ) -> Written:
-    """Writes the merged trace. OutputError for rows that lie on no track."""
+    """Writes the merged trace. OutputError for rows without a track."""
     if table is not None:
         raise OutputError(
             "A Chrome trace holds events, not a table.",
@@ -86,7 +86,7 @@ def write(
 
 
 def _head(trace: OpenTrace, layout: Layout, marks: dict[str, Any]) -> str:
-    """The fields beside the events, and the beginning of the events."""
+    """The fields beside the events, and the start of the events."""
     source_rows = trace.query(statement("sources"))
     facts = {row[0]: dict(zip(source_rows.columns, row, strict=True)) for row in source_rows.rows()}
     sources = []
@@ -140,8 +140,8 @@ class _TraceText:
                     "label": quote(f"{place.label}: " if self._several else ""),
                     "shift_ps": f"{place.shift_ps}{wide}",
                     "flow_shift": f"{shifts.get(place.source_id, 0)}::BIGINT",
-                    # In a Chrome trace the arguments tell op and type; they are written as they were.
-                    # As TensorFlow's Timeline has them, for those who read these.
+                    # In a Chrome trace, the arguments include op and type; they are written unchanged.
+                    # As in TensorFlow's Timeline, for tools that read it.
                     "of_session": "true" if traits(place.format).sessions else "false",
                     "ops": "false" if place.format == own.NAME else "true",
                 }
@@ -179,14 +179,14 @@ class _TraceText:
         )
 
     def _processes(self) -> str:
-        # Viewers order processes by number, so that those of a source stay together.
+        # Viewers order processes by number, so this keeps those of a source together.
         return """
 SELECT concat(CASE WHEN pid > 1 THEN ',' END, '{"ph":"M","name":"process_name","pid":', pid,
   ',"args":{"name":', to_json(concat(label, process.name)), '}}')
 FROM process JOIN place ON place.source_id = process.source_id ORDER BY pid"""
 
     def _threads(self) -> str:
-        # kind and records tell a reader that knows of them what the row really is; others pass over them.
+        # kind and records are for readers that know them; others ignore them.
         return """
 SELECT concat(',{"ph":"M","name":"thread_name","pid":', pid, ',"tid":', tid, ',"args":{"name":',
     to_json(name), ',"kind":', to_json(kind), ',"records":', to_json(records), '}}',
@@ -203,7 +203,7 @@ SELECT concat(',{{"ph":"X",', {_AT}, {_us("(slice.ts_ps + spot.shift_ps)")},
 FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind <> 'async'"""
 
     def _async_slices(self) -> str:
-        """Beginnings and ends in the order that nests them: at one moment, what is inside ends first."""
+        """Begins and ends in nesting order: at one moment, inner slices end first."""
         common = f"""spot.pid, ',"tid":', spot.tid, ',"id":', {self._sequence}, ',"ts":'"""
         return f"""
 SELECT line FROM (
@@ -222,7 +222,7 @@ SELECT line FROM (
 
     def _instants(self) -> str:
         mark = f"CASE WHEN spot.kind = 'async' THEN {self._sequence} ELSE {self._object} END"
-        # A phase that no kind stands for is among the event's own fields.
+        # A phase without a kind of its own is among the event's own fields.
         return f"""
 SELECT concat(',{{', CASE WHEN contains(instant.args_json, '"$ph":') THEN ''
       ELSE concat('"ph":"', {PHASES}, '",') END,
@@ -233,7 +233,7 @@ SELECT concat(',{{', CASE WHEN contains(instant.args_json, '"$ph":') THEN ''
 FROM {self.track_ids.of("instant")} AS instant"""
 
     def _counters(self) -> str:
-        """Series of one name and moment belong to one event, as viewers expect."""
+        """Series of one name and moment form one event, as viewers expect."""
         numbered = """
     SELECT *, row_number() OVER (PARTITION BY track_id, name, series, ts_ps ORDER BY id) AS nth
     FROM counter"""
@@ -259,7 +259,7 @@ FROM {self.track_ids.of("flow")} AS flow"""
 
 
 def _us(ps: str) -> str:
-    """Arguments of concat() that write picoseconds, which are not negative, as microseconds, exactly."""
+    """Arguments of concat() that write non-negative picoseconds as microseconds, exactly."""
     return f"{ps} // 1000000, {_decimals(ps)}"
 
 

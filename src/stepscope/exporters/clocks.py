@@ -1,8 +1,8 @@
 """Clocks of a merged file: the place of each source on its one time line.
 
-Captures that know the time of day are laid out by it, and ranks of a job by the ends of their collectives, as
-on the page (_source_shift.sql). The others cannot be: no fact says when they began, so they follow one
-another, after all that is known, and a note says so.
+Captures with a Unix time are placed by it, and ranks of a job by the ends of their collectives, as on the
+page (_source_shift.sql). The begin of other sources is unknown, so they follow one another after all known
+ones, and a note says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 _LONG_PS = 100 * 86_400 * 10**12
-"""Picoseconds count 106 days in an int64; files that span more are hard on every reader, ours included."""
+"""Picoseconds in an int64 cover 106 days; files with a longer span are hard on every reader, ours
+included."""
 
 _US_PS = 1_000_000
 
@@ -31,7 +32,7 @@ _ENDINGS = re.compile(r"(\.(json|pb|pbtxt|xplane|trace|pt|zip|tar|tgz|gz|bz2|xz)
 
 @dataclass(frozen=True)
 class SourcePlace:
-    """A source in the merged file: shift_ps is added to its ts_ps; label tells it from the others."""
+    """A source in the merged file: shift_ps is added to its ts_ps; label distinguishes it from others."""
 
     source_id: int
     run_id: str
@@ -51,8 +52,8 @@ class SourcePlace:
 
 @dataclass(frozen=True)
 class Layout:
-    """All places in the order of time. base_unix_ns: Unix time of 0; None when no capture knows it.
-    origin_us: what all shifts have in common, because something begins before the zero of its recording."""
+    """All places in order of time. base_unix_ns: Unix time of 0; None when no capture knows it. origin_us:
+    common part of all shifts, because something begins before the zero of its recording."""
 
     places: tuple[SourcePlace, ...]
     base_unix_ns: int | None
@@ -61,10 +62,8 @@ class Layout:
 
 
 def lay_out(trace: OpenTrace, more: Mapping[int, tuple[int, int]] | None = None) -> Layout:
-    """Places the sources of a trace that hold events. Queries four tables for their first and last moment.
-
-    more: first and last moment of what else will be shown of a source.
-    """
+    """Places the sources of a trace that contain events. Queries four tables for their first and last moment.
+    more: first and last moment of further contents of a source."""
     spans = _spans(trace, more or {})
     rows = [row[:5] for row in trace.query(statement("sources")).rows() if row[0] in spans]
     shifts, base = _shifts_by_time_of_day(trace, [row[0] for row in rows], spans)
@@ -76,7 +75,7 @@ def lay_out(trace: OpenTrace, more: Mapping[int, tuple[int, int]] | None = None)
         }
         base = base if any(shifts[row[0]].known for row in rows) else None
     low = min((spans[source][0] + shift.ps for source, shift in shifts.items()), default=0)
-    origin_us = max(0, -(low // _US_PS))  # Perfetto leaves out what lies before 0
+    origin_us = max(0, -(low // _US_PS))  # Perfetto omits events before 0
     base = None if base is None else base - origin_us * 1000
     places = []
     for (source, run, host, path, form), label in zip(rows, distinguish([r[3] for r in rows]), strict=True):
@@ -94,12 +93,12 @@ class _Shift(NamedTuple):
     ps: int
     placed_by: str
     known: bool = True
-    """A fact says when it began."""
+    """A fact tells when it began."""
     residual_ps: int | None = None
 
 
 def _spans(trace: OpenTrace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """First and last moment of what is shown of each source."""
+    """First and last moment of the contents of each source."""
     spans = {row[0]: (row[1], row[2]) for row in trace.query(statement("event_spans")).rows()}
     for source, (first, last) in more.items():
         start, end = spans.get(source, (first, last))
@@ -110,8 +109,8 @@ def _spans(trace: OpenTrace, more: Mapping[int, tuple[int, int]]) -> dict[int, t
 def _shifts_by_time_of_day(
     trace: OpenTrace, sources: Sequence[int], spans: Mapping[int, tuple[int, int]]
 ) -> tuple[dict[int, _Shift], int | None]:
-    """Sources as their captures know the time of day, the others after these, one after another; and the Unix
-    time of 0 in nanoseconds, where any knows it."""
+    """Places sources with a Unix time, and all others after them; and the Unix time of 0 in nanoseconds,
+    where known."""
     known_sources = set(sources)
     clocks = trace.query(statement("source_clocks")).rows()
     origins = {
@@ -191,7 +190,7 @@ def _crossings(trace: OpenTrace) -> list[str]:
 
 
 def distinguish(paths: list[str]) -> list[str]:
-    """Short labels that differ where the paths do: what is left without common beginnings and endings."""
+    """Short labels that differ where the paths do: the paths without common prefixes and suffixes."""
     if len(paths) == 1:
         return [posixpath.basename(paths[0].rstrip("/")) or paths[0]]
     parts = [path.replace("!", "/").strip("/").split("/") for path in paths]
@@ -206,7 +205,7 @@ def distinguish(paths: list[str]) -> list[str]:
 
 
 def _alike(paths: Sequence[Sequence[str]], most: int) -> int:
-    """How many of the first folders of all paths are the same."""
+    """The number of leading folders that all paths share."""
     count = 0
     while count < most and len({path[count] for path in paths}) == 1:
         count += 1
@@ -214,7 +213,7 @@ def _alike(paths: Sequence[Sequence[str]], most: int) -> int:
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:
-    """The labels, with numbers where one occurs several times."""
+    """The labels, numbered where one occurs several times."""
     count = Counter(labels)
     seen: Counter[str] = Counter()
     unique = []

@@ -1,8 +1,8 @@
 """Slices of one row that begin within another and end after it; those that nest have it as parent.
 
-Slices come in the order in which they nest, so that at one depth those of one parent follow one another. A
-running maximum of (parent, end) is therefore the end that the siblings before reached, and the engine works
-that out as the rows pass, holding none of them. A window over partitions would hold them all.
+Slices come in nesting order, so at each depth those of one parent follow one another. A running maximum of
+(parent, end) is therefore the end of the earlier siblings, which the engine computes as rows pass, without
+storing them. A window over partitions would store them all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 8
 """Depths of one pass over the slices."""
 _DEPTHS = 64
-"""Depths below which slices are few: a window over partitions counts those that lie deeper."""
+"""Below this depth slices are few: a window over partitions counts them."""
 
 _DEEPER = f"""
 SELECT count(*) FROM (
@@ -29,7 +29,7 @@ _GROUP = "(2::HUGEINT ** 65)::HUGEINT"
 
 
 def count(trace: OpenTrace) -> int:
-    """How many there are."""
+    """The number of such slices."""
     deepest = trace.query("SELECT max(depth) FROM slice").rows()[0][0]
     if deepest is None:
         return 0
@@ -49,7 +49,7 @@ def _pass(depths: range) -> str:
         for depth in depths
     )
     before = ", ".join(f"lag(most_{depth}) OVER () AS before_{depth}" for depth in depths)
-    # The maximum may still be that of siblings with another parent.
+    # The maximum may still belong to siblings with another parent.
     crosses = " + ".join(
         f"(depth = {depth} AND before_{depth} > group_ps + ts_ps"
         f" AND before_{depth} < group_ps + {_GROUP} // 2)::BIGINT"

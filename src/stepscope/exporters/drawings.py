@@ -29,14 +29,14 @@ path.near{stroke:#0b57d0;stroke-opacity:1}g.dim,path.dim{opacity:.25}"""
 
 
 def svg(level: Level, title: str, paint: str | None = None) -> str:
-    """The boxes and edges of a level. paint: time, bytes, cluster, type or device; None for the time where
-    there is any, else the op type."""
+    """The boxes and edges of a level. paint: time, bytes, cluster, type or device; None for time where there
+    is any, else op type."""
     return "".join(_svg(level, title, paint))
 
 
 def page(level: Level, title: str, paint: str | None = None) -> str:
-    """The drawing in a page of its own, which needs nothing else: the wheel zooms, the mouse moves, a search
-    finds boxes, a click marks a box with what it is joined to."""
+    """The drawing as a self-contained page: the wheel zooms, the mouse moves, a search finds boxes, and a
+    click marks a box with its neighbours."""
     script = resources.files("stepscope.exporters").joinpath("drawing.js").read_text("utf-8")
     edges = json.dumps([[edge.producer, edge.consumer] for edge in level.edges], separators=(",", ":"))
     return (
@@ -108,7 +108,7 @@ def _fill(box: GraphBox, most: int, paint: str) -> str:
 
 
 def dot(level: Level, title: str, _paint: str | None = None) -> str:
-    """The same for Graphviz, which makes its own layout."""
+    """The level for Graphviz, which computes its own layout."""
     head = [f"digraph {_quoted(title)} {{", "  node [shape=box];"]
     boxes = (
         f"  n{number} [label={_quoted(_label(box))}, tooltip={_quoted(box.path)}"
@@ -130,13 +130,13 @@ def _label(box: GraphBox) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of DOT; a line break is the only thing that its backslash may mean."""
+    """A string of DOT; its backslash escapes nothing but line breaks."""
     lines = (_plain(line, 1000).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n"))
     return '"' + "\\n".join(lines) + '"'
 
 
 def data(level: Level, title: str, _paint: str | None = None) -> str:
-    """Boxes and edges with all that is known of them; times are picoseconds, places are pixels."""
+    """Boxes and edges with all their data; times in picoseconds, places in pixels."""
     members = {
         "format": FORMAT,
         "graph": title,
@@ -149,7 +149,7 @@ def data(level: Level, title: str, _paint: str | None = None) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """Text whose hidden characters are escapes, cut in the middle: names of ops differ at both ends."""
+    """Text with hidden characters escaped, shortened in the middle: names of ops differ at both ends."""
     half = most // 2
     return escaped(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
 
@@ -159,4 +159,4 @@ def _text(text: str, most: int) -> str:
 
 
 FORMS = {".svg": svg, ".html": page, ".dot": dot, ".json": data}
-"""What can be written, by the ending of the file."""
+"""The writers by file ending."""

@@ -1,9 +1,9 @@
-"""Every slice, instant, counter and flow as one flat row: what warehouses and spreadsheets load.
+"""Every slice, instant, counter and flow as one flat row: the form that warehouses and spreadsheets load.
 
-Column names begin as those of the trace event format (and of the table that people flatten it to: index,
-ph, cat, name, pid, tid, ts, dur, arg_name, arg_op), with the same units: ts and dur are microseconds. The
-exact picoseconds are next to them. Each column has one type in every row. One row of each kind comes
-first, since warehouses guess types from the first lines and would otherwise see only NULLs in some.
+Column names begin as those of the trace event format (and of the table that people flatten it to: index, ph,
+cat, name, pid, tid, ts, dur, arg_name, arg_op), with the same units: ts and dur are microseconds. The exact
+picoseconds are next to them. Each column has one type in every row. One row of each kind comes first, because
+warehouses guess types from the first lines and would otherwise see only NULLs in some.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ COLUMNS = {
     "track_kind": "what the track really is",
     "args_json": "every named value, as a JSON object",
 }
-"""The columns in order, and what they mean."""
+"""The columns in order, with their meanings."""
 
 
 def sql(trace: OpenTrace) -> str:
-    """The SELECT that gives the rows. `args_json` stays text: objects of many shapes load nowhere."""
+    """The SELECT of the rows. `args_json` stays text: no warehouse loads objects of many shapes."""
     track_ids = TrackIds(trace, _sources(trace))
     tables = {
         "slice": _slices,
@@ -81,7 +81,7 @@ first AS (
 
 
 def _number(trace: OpenTrace, table: str, begin: int) -> str:
-    """SQL that numbers the rows of a table from `begin`. Counting them as they pass would hold them all."""
+    """SQL that numbers the rows of a table from `begin`, without storing them."""
     rows = trace.query(statement(f"{table}_numbers")).rows()
     shifts = {}
     for source_id, first, last in rows:

@@ -1,9 +1,9 @@
-"""SQL that takes args_json apart again: named values of an event, and fields of the event itself.
+"""SQL that separates args_json into named values of an event and fields of the event itself.
 
-Decoders put fields of an event that have no column of their own behind its named values, under their name
-with a $. Here they become fields again. The engine's JSON functions would rewrite numbers, so this is done
-on the text: a field is recognised at the end of the object, where the value is a scalar or flat. Anything
-else stays a named value, $ and all, and is read back as the same args_json.
+Decoders append fields without a column to the named values, under their name with a $. Here they become
+fields again. The engine's JSON functions would rewrite numbers, so this works on the text: a field is
+recognised at the end of the object, where the value is a scalar or flat. Anything else stays a named value, $
+and all, and is read back as the same args_json.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ def quote(text: str) -> str:
 
 
 def args_sql(table: str, several: bool) -> str:
-    """An argument of concat() that writes `,"field":value` and `,"args":{...}` of a row of `table`.
-
-    several: objects that events name by id get the number of their source (spot.ordinal) before it.
-    """
+    """An argument of concat() that writes `,"field":value` and `,"args":{...}` of a row of `table`. several:
+    prefix ids of objects with the number of their source (spot.ordinal)."""
     args = f"{table}.args_json"
     fields = f"regexp_extract({args}, {quote(_FIELDS)})"
     fields = _sub(fields, r'(^\{|,)"\$([^"\\]*":)', "',\"\\2'")
@@ -32,7 +30,7 @@ def args_sql(table: str, several: bool) -> str:
             f"CASE WHEN contains({text}, '\"id_ref\"') THEN {_sub(text, _REFERENCE, at)} ELSE {text} END"
             for text in (plain, rest)
         )
-    # Arrows that a slice declares itself are rows of flow already: as a field, bind_id would double them.
+    # Arrows that a slice declares itself are rows of flow already: bind_id as a field would double them.
     lift = f"contains({args}, '\"$') AND NOT contains({args}, '\"$bind_id\"')"
     return (
         f"CASE WHEN {lift} THEN concat({fields}, ',\"args\":' || nullif(nullif({rest}, '}}'), '{{}}'))"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MemorySources:
-    """Sources that tell of memory, with their first and last moment of it."""
+    """Sources with memory, and its first and last moment."""
 
     spans: Mapping[int, tuple[int, int]]
     blocks: int
@@ -36,7 +36,7 @@ NOTHING = MemorySources({}, 0, ())
 
 
 def look(trace: OpenTrace) -> MemorySources:
-    """What a trace shows of memory. A Chrome trace shows its own counters; only Kineto's has none of them."""
+    """The memory in a trace. A Chrome trace keeps its own counters; only Kineto's has none."""
     sources = [
         number
         for number, _, _, _, form, _, _, framework, *_ in trace.query(statement("sources")).rows()
@@ -63,7 +63,7 @@ def look(trace: OpenTrace) -> MemorySources:
 
 
 def ctes(memory: MemorySources, layout: Layout) -> str:
-    """Common table expressions behind those of Spots: held (allocators), held_lane and held_block."""
+    """Common table expressions after those of Spots: held (allocators), held_lane and held_block."""
     values = []
     for place in layout.places:
         if place.source_id in memory.spans:
@@ -122,7 +122,8 @@ FROM held_lane ORDER BY tid"""
 
 
 def slices(us: str, duration_us: str) -> str:
-    """Blocks as slices. us, duration_us: arguments of concat() that write from_ps (shifted) and the rest."""
+    """Blocks as slices. us, duration_us: arguments of concat() that write the shifted from_ps, and the
+    duration."""
     return f"""
 SELECT concat(',{{"ph":"X","pid":', block.pid, ',"tid":', held_lane.tid, ',"ts":', {us},
   ',"dur":', {duration_us}, ',"name":', to_json(concat(
@@ -139,7 +140,7 @@ ORDER BY held_lane.tid, block.from_ps, block.to_ps DESC, block.id"""
 
 
 def counters(us: str) -> str:
-    """What is held from each moment on. Of one moment, what is allocated counts before what is freed."""
+    """Bytes held from each moment on. At one moment, allocations count before frees."""
     return f"""
 SELECT concat(',{{"ph":"C","pid":', moment.pid, ',"ts":', {us},
   ',"name":"bytes held","args":{{"bytes":', moment.now, '}}}}')

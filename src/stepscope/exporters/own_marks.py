@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 ORIGIN = "stepscopeOriginMicroseconds"
-"""Known to the reader of Chrome traces by the same name."""
+"""The reader of Chrome traces knows it by the same name."""
 MEMBER_BYTES = 60_000
 MOST_MEMBERS = 64
-"""Members of a kind; more steps than they hold are left out, and that is said."""
+"""Most members of a kind; steps beyond them are left out, with a remark."""
 
 
 def members(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> tuple[dict[str, Any], list[str]]:
-    """The members to write, and what could not be written."""
+    """The members to write, and remarks about what is left out."""
     steps, notes = _steps(trace, layout)
     marks: dict[str, Any] = {ORIGIN: layout.origin_us}
     for name, rows, form in (
@@ -45,7 +45,7 @@ def members(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> tuple[dict
 
 
 def _pieces(rows: Sequence[Any], form: Callable[[Sequence[Any]], Any]) -> list[Any]:
-    """The rows in as many members as they need. A row that is too long for one is left out."""
+    """The rows in as many members as they need. A row too long for one is left out."""
     if not rows:
         return []
     member = form(rows)
@@ -66,7 +66,7 @@ def _indexed(rows: Sequence[Any]) -> dict[str, Any]:
 
 def _steps(trace: OpenTrace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Steps on the time line of the file: name, kind, recovered_from, reason (texts), number, begin,
-    duration, averaged. Empty where nothing told any, or where they overlap, as those of several hosts do."""
+    duration, averaged. Empty without steps, or where steps overlap, as those of several hosts do."""
     shifts = {place.source_id: place.shift_ps for place in layout.places}
     rows = trace.query(statement("recorded_steps")).rows()
     steps = sorted(
@@ -87,7 +87,7 @@ def _steps(trace: OpenTrace, layout: Layout) -> tuple[list[tuple[Any, ...]], lis
 
 
 def _devices(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> list[dict[str, Any]]:
-    """Devices with the numbers of their rows, as stretches from first to last."""
+    """Devices with the numbers of their rows, as ranges from first to last."""
     rows = trace.query(f"""
 WITH {track_ids.ctes()}
 SELECT device.run_id, device.host_id, device.name, device.kind, device.args_json,

@@ -58,7 +58,7 @@ def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
 
 
 def _write_samples(trace: OpenTrace, out: Path, table: str | None) -> Written:
-    # It reads slices by the class below.
+    # The class below reads slices.
     from stepscope.exporters.stack_tree import tree
 
     found = tree(trace, table)
@@ -111,7 +111,7 @@ class StackTimes:
         self._open: list[int] = []
 
     def add(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Takes (track, depth, name, self_ps) in."""
+        """Adds (track, depth, name, self_ps)."""
         names, nodes, values = self.names, self.nodes, self.values
         for track, depth, name, self_ps in rows:
             if track != self._track:

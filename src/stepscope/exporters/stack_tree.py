@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SAMPLES, SLICES = "stack_sample", "slice"
 
 Frame = tuple[str, str, int]
-"""Function, file ("": not told) and line (0: not told)."""
+"""Function, file ("": unknown) and line (0: unknown)."""
 
 
 class Weight(NamedTuple):
@@ -23,9 +23,9 @@ class Weight(NamedTuple):
 
     stack: int
     thread: str
-    """Name of the thread or track, for people; with host and run where there are several."""
+    """Display name of the thread or track; with host and run where there are several."""
     times: int
-    """How often it was seen."""
+    """Number of samples."""
     time_ps: int
 
 
@@ -36,7 +36,7 @@ class StackTree(NamedTuple):
     rows: int
     frames: dict[Frame, int]
     nodes: list[tuple[int, int]]
-    """Of each stack: the stack around it (-1: none), and the number of its innermost frame."""
+    """For each stack: the stack around it (-1: none), and the number of its innermost frame."""
     weights: list[Weight]
 
     def path(self, stack: int) -> list[int]:
@@ -49,7 +49,7 @@ class StackTree(NamedTuple):
 
 
 def tree(trace: OpenTrace, table: str | None) -> StackTree:
-    """The stacks of a table; without one those of samples if there are any. UsageError for other tables."""
+    """The stacks of a table; by default those of samples, if there are any. UsageError for other tables."""
     if table not in (None, SAMPLES, SLICES):
         raise UsageError(
             "A profile is made of slices or of samples of stacks.",
@@ -75,7 +75,7 @@ def _sample_weights(trace: OpenTrace) -> StackTree:
     for batch in trace.query(statement("stack_frames")).batches():
         for stack, parent, function, file, line, _ in batch:
             number = frames.setdefault((function, file or "", line or 0), len(frames))
-            # A stack comes after the one around it: what does not is not believed.
+            # A stack comes after the one around it: anything else is damage, and ignored.
             numbers[stack] = len(nodes)
             nodes.append((numbers.get(parent, -1) if parent != stack else -1, number))
     stack_rows = [row for batch in trace.query(statement("stack_weights")).batches() for row in batch]

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and pipes for what the engine writes but Python still packs."""
+"""Files that appear whole or not at all, and pipes from the engine to Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepscope.errors import OutputError
 
 
 class Sink(Protocol):
-    """Where bytes go."""
+    """A destination of bytes."""
 
     def write(self, data: bytes, /) -> object:
         """Takes all of `data`."""
@@ -23,11 +23,9 @@ class Sink(Protocol):
 
 @contextlib.contextmanager
 def staged(out: Path, *, force: bool) -> Iterator[Path]:
-    """A name beside `out` to write to; renamed to `out` at the end, removed when something goes wrong.
-
-    OutputError when `out` is there and force is not set, when it is a folder that holds anything but
-    Parquet files, or when the disk refuses.
-    """
+    """A name beside `out` to write to; renamed to `out` at the end, removed on error. OutputError when `out`
+    exists without force, when it is a folder that contains anything but Parquet files, or when the disk
+    refuses."""
     folder = out.parent
     try:
         out.lstat()
@@ -47,7 +45,7 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
     part = folder / f".part-{os.getpid()}-{out.name}"
     try:
         yield part
-        _refuse_to_replace(out, force)  # somebody may have been quicker
+        _refuse_to_replace(out, force)  # another process may have been faster
         if part.is_dir() and out.is_dir():
             shutil.rmtree(out)
         part.replace(out)
@@ -61,8 +59,8 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def placed(out: Path, *, force: bool) -> Iterator[Path]:
-    """`out` itself, for what must be written where it will stay; removed when something goes wrong.
-    OutputError as with staged()."""
+    """`out` itself, for files that must be written in place; removed on error. OutputError as with
+    staged()."""
     with staged(out, force=force) as part:
         if out.is_dir():
             shutil.rmtree(out)
@@ -75,7 +73,7 @@ def placed(out: Path, *, force: bool) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Removes a file or folder of ours, if it is there. Tried twice, since a failing disk may fail once."""
+    """Removes a file or folder of ours, if it exists. Tried twice, since a failing disk may fail once."""
     for _ in range(2):
         with contextlib.suppress(OSError):
             if path.is_dir():
@@ -107,7 +105,7 @@ def _refuse_to_replace(out: Path, force: bool) -> None:
 
 
 def cannot_write(out: Path, error: Exception) -> OutputError:
-    """The error for a file that the system would not let us write."""
+    """The error for a file that the system did not let us write."""
     return OutputError(
         f"{out} cannot be written.",
         seen=str(error).splitlines()[0],
@@ -119,7 +117,7 @@ def cannot_write(out: Path, error: Exception) -> OutputError:
 
 @contextlib.contextmanager
 def pumped(sink: Sink) -> Iterator[Path]:
-    """A named pipe; what is written to it goes to `sink`, from a thread. Errors of the sink come out here."""
+    """A named pipe; its contents go to `sink`, from a thread. Errors of the sink are raised here."""
     failed: list[BaseException] = []
 
     def pump(reader: int) -> None:
@@ -134,7 +132,7 @@ def pumped(sink: Sink) -> Iterator[Path]:
         pipe = Path(folder) / "pipe"
         os.mkfifo(pipe, 0o600)
         # Both ends are opened here, where neither waits for the other: the reading end before anybody
-        # writes, and a writing end that keeps the pipe open until the caller is done.
+        # writes, and a writing end that keeps the pipe open until the caller has finished.
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         keeper = os.open(pipe, os.O_WRONLY)
         os.set_blocking(reader, True)
@@ -143,7 +141,7 @@ def pumped(sink: Sink) -> Iterator[Path]:
         try:
             yield pipe
         except Exception as error:
-            if failed:  # the writer only felt the pipe break
+            if failed:  # the writer only saw the pipe break
                 raise failed[0] from error
             raise
         finally:

@@ -1,8 +1,7 @@
 """The Chrome trace that TensorFlow's own Timeline makes of a traced step: the same events, oddities included.
 
-Lanes stand for no thread in it, and its ids begin at 0 in every file, so such files must not be merged by
-hand. The exporter of Chrome traces (chrome_trace.py) writes better ones; this style is for what was built
-on TensorFlow's.
+Its lanes are not threads, and its ids begin at 0 in every file, so do not merge such files by hand. The
+exporter of Chrome traces (chrome_trace.py) writes better ones; this style is for tools built on TensorFlow's.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 OpTime = Literal["schedule", "gpu", "all"]
-"""Which times stand for an op: its scheduling; its kernels on a GPU; from the first to the last of both."""
+"""The times of an op: its scheduling; its kernels on a GPU; from the first to the last of both."""
 
 
 def write(
@@ -57,7 +56,7 @@ def write(
 def make(
     source: Source, *, dataflow: bool = True, memory: bool = False, op_time: OpTime = "schedule"
 ) -> tuple[str, int, tuple[str, ...]]:
-    """The text, the number of its events, and what the reader must know. UnreadableSource as in write()."""
+    """The text, its number of events, and remarks. UnreadableSource as in write()."""
     spool = Spool()
     try:
         place = source.spooled or spool.reach(source.bytes, source.path)

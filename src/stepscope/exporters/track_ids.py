@@ -1,8 +1,8 @@
 """The place of each row in a file of several sources: numbers of processes and threads, unique in the file.
 
-A join would look the track of a row up as well, but the engine's join does not keep the order of rows, and
-sorting all of them costs a copy of the file. So the tracks become one list, and a row finds its own by
-position: ids of tracks count up by one within a source.
+A join would find the track of a row as well, but the engine's join does not keep the order of rows, and
+sorting them costs a copy of the file. So the tracks become one list, and a row finds its own by position: ids
+of tracks count up by one within a source.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ track_ids AS (
 
 
 def count(trace: OpenTrace, table: str) -> int:
-    """Rows of a table. OutputError when some lie on no track: they would be left out without a word."""
+    """Rows of a table. OutputError when some lie on no track, because they would be lost silently."""
     rows, orphans = trace.query(statement(f"{table}_places")).rows()[0]
     if orphans:
         raise OutputError(

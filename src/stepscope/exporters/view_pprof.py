@@ -1,8 +1,8 @@
 """A view of tfprof as a profile for pprof and speedscope: scopes, inputs or calls as stacks.
 
-Each line is a frame on top of its parent line, with what is its own. What a line holds beyond its
-own and the lines shown below it (hidden by depth or by -hide…) is put down to the line itself, so that a
-flame graph is as wide as the totals of the view.
+Each line is a frame on top of its parent line, with its own figures. Figures of lines that are hidden below
+it (by depth or by -hide…) count to the line itself, so that a flame graph is as wide as the totals of the
+view.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NANOSECONDS = 1000
 
 
 def check(view: str, select: Sequence[str]) -> None:
-    """UsageError for a view that is not a tree, and where no figure is selected."""
+    """UsageError for a view that is not a tree, and without a selected figure."""
     if view not in VIEWS:
         raise UsageError(
             "A profile of stacks is made of a tree",
@@ -57,7 +57,7 @@ def write(view: str, root: ViewNode) -> bytes:
 
 
 def _own(node: ViewNode, word: str) -> int:
-    """What is the line's own, and what it holds that no line below it shows."""
+    """Figures of the line itself, and of hidden lines below it."""
     figure, unit = FIGURES[word][0], _unit(word)
     held = getattr(node.total, figure) - sum(getattr(child.total, figure) for child in node.children)
     # Means over steps are rounded line by line: the parts may be one more than the whole.

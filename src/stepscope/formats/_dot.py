@@ -26,6 +26,7 @@ _NUMBERS = re.compile(r"[._-]?\d+(?:\.\d+)*$")
 
 
 _MOST_DEPTH = 100
+_KEYWORDS = ("node", "edge", "graph", "subgraph", "digraph", "strict")
 _MOST_EDGES = 5_000_000
 
 
@@ -188,14 +189,7 @@ class _DotReader:
                 if len(self.dot.edges) > _MOST_EDGES:
                     raise BadDot(f"more than {_MOST_EDGES:,} edges", at)
             if kind in ("id", "text", "html"):
-                if kind == "id" and content.lower() in (
-                    "node",
-                    "edge",
-                    "graph",
-                    "subgraph",
-                    "digraph",
-                    "strict",
-                ):
+                if kind == "id" and content.lower() in _KEYWORDS:
                     self._finish()
                     self.named = content.lower()
                 else:

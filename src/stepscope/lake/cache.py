@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 _SETTLED_SECONDS = 120
-"""The kernel has written what it was given by then, so forcing it costs little."""
+"""By then, the kernel has written the data, so forcing it costs little."""
 _ENTRY = "entry.json"
 _LAYOUT = 1
-"""Raised when stores are written in another way; entries of another layout are made anew."""
+"""Raised when the layout of stores changes; entries of another layout are made anew."""
 
 
 class _Entry(NamedTuple):
@@ -52,7 +52,7 @@ class _Entry(NamedTuple):
 
     bytes: int
     boot: str | None
-    """The run of the machine that made it; None once it was forced to the disk."""
+    """The boot of the machine that made it; None once it was forced to the disk."""
     made: float
     path: str
 
@@ -61,10 +61,10 @@ class Content(NamedTuple):
     """A recording in the cache."""
 
     used: float
-    """When it was used last, in seconds since 1970; 0 where that is not known."""
+    """Time of the last use, in seconds since 1970; 0 when unknown."""
     bytes: int
     path: str
-    """Where the recording was read; empty for what was made of several."""
+    """Where the recording was read; empty for an entry made of several."""
     folder: Path
 
 
@@ -72,17 +72,17 @@ class Cache:
     """A cache folder. OSError when it cannot be made or written; damage is never an error."""
 
     def __init__(self, folder: Path, most_bytes: int, version: int) -> None:
-        """version: of the decoders; entries of others are made anew."""
+        """version: of the decoders; entries of other versions are made anew."""
         self.folder = cache_folder.claim(folder)
         self._most = most_bytes
         self._decoders = version
         self.files = FileIndex(self.folder, lambda: self._version)
-        """What was seen in files, and hashes of what they hold."""
+        """Facts about files, and hashes of their contents."""
         self.locks = EntryLocks()
 
     @cached_property
     def _version(self) -> str:
-        # Looked up when it is compared or written, which for a new file is after its decoding began.
+        # Computed on comparison or writing, which for a new file is after its decoding began.
         from stepscope.lake.schema import schema
 
         return f"d{self._decoders}s{schema().version}l{_LAYOUT}"
@@ -90,7 +90,7 @@ class Cache:
     # Decoded stores.
 
     def find(self, source: Source) -> Store | None:
-        """The decoded store of a source; None when there is none that can be believed."""
+        """The decoded store of a source; None without a trustworthy one."""
         content_hash = self.files.content_hash(source) or self._hash(source)
         if content_hash is None:
             return None
@@ -111,7 +111,7 @@ class Cache:
         return store
 
     def _hash(self, source: Source) -> str | None:
-        """The hash of a file never seen, unless no entry is of its size anyway."""
+        """The hash of a file not seen before, unless no entry has its size."""
         place = source.spooled or source.bytes
         if place.unpack or place.offset or place.length not in (None, source.size):
             return None
@@ -124,7 +124,7 @@ class Cache:
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Path]:
-        """A folder to decode into; gone at the end unless put() took it."""
+        """A folder to decode into; removed at the end unless put() took it."""
         name = os.urandom(16).hex()
         stage, lock = self.folder / "stage" / name, self.folder / "stage" / f"{name}.lock"
         with disk.locked(lock):
@@ -137,15 +137,14 @@ class Cache:
                     lock.unlink(missing_ok=True)
 
     def put(self, stage: Path, source: Source, content_hash: str) -> Path:
-        """Makes a finished folder an entry; returns where it is now. An entry already there stays."""
+        """Makes a finished folder an entry; returns its path. An existing entry stays."""
         entry = self._entry(source, content_hash)
         self._enter(stage, entry, source.path)
         self.files.learn(source, content_hash)
         return entry
 
     def made(self, of: str, tables: Sequence[str]) -> dict[str, list[dict[str, Any]]] | None:
-        """Rows of tables that were made of others and kept, by what they were made of; None when there are
-        none that can be believed."""
+        """Stored rows of derived tables, by the key of their inputs; None without trustworthy ones."""
         entry = self._made_entry(of)
         if not self.locks.hold(entry) or not self._believed(entry):
             return None
@@ -163,12 +162,13 @@ class Cache:
         return found
 
     def keep(self, of: str, tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
-        """Keeps tables, as columns, by what they were made of. What cannot be kept is made again."""
+        """Stores derived tables, as columns, by the key of their inputs. If that fails, they are made
+        again."""
         with contextlib.suppress(OSError, LakeError, _core.CoreError), self.making() as stage:
             store = _core.build(str(stage))
             for table, columns in tables.items():
                 store.replace(table, dict(columns))
-            del store  # lets go before the folder moves
+            del store  # released before the folder moves
             self._enter(stage, self._made_entry(of), "")
 
     def _made_entry(self, of: str) -> Path:
@@ -205,8 +205,8 @@ class Cache:
             self._remove(entry, held=True)
 
     def _remove(self, entry: Path, *, held: bool = False) -> bool:
-        """Removes an entry at once for everybody who looks for it; False when somebody reads it, unless
-        `held` says that does not matter. OSError when it cannot."""
+        """Removes an entry at once for everybody who looks for it; False when another process reads it,
+        unless `held` allows that. OSError when it cannot."""
         descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             if not held:
@@ -223,7 +223,7 @@ class Cache:
             os.close(descriptor)
 
     def _entry(self, source: Source, content_hash: str) -> Path:
-        # The same bytes give other tables as another format, and other steps under another name.
+        # The same bytes give other tables in another format, and other steps under another name.
         known = [source.format, source.name, str(source.step), str(source.rank)]
         for piece in source.pieces:
             known.append(piece.name)
@@ -254,7 +254,7 @@ class Cache:
     # Tidying.
 
     def tidy(self) -> None:
-        """Sweeps what dead processes and other versions left; evicts what was used longest ago."""
+        """Removes leftovers of dead processes and other versions; evicts the least recently used entries."""
         with contextlib.suppress(OSError):
             self._sweep()
             self._evict()
@@ -277,16 +277,16 @@ class Cache:
                 continue
             found.append(content)
         total = sum(content.bytes for content in found)
-        # The one used last is being looked at; removing it would not even free its space.
+        # The one used last is in use; removing it would not even free its space.
         for content in found[:-1]:
             if total <= self._most and content.used > 0:
                 break
-            with contextlib.suppress(OSError):  # another process was quicker, or it is not a folder
+            with contextlib.suppress(OSError):  # another process was faster, or it is not a folder
                 if self._remove(content.folder):
                     total -= content.bytes
 
     def contents(self) -> list[Content]:
-        """What is in the cache, by when it was used last. OSError when the folder cannot be listed."""
+        """The entries of the cache, by last use. OSError when the folder cannot be listed."""
         found = []
         for entry in (self.folder / "entries").iterdir():
             if not cache_folder.is_own("entries", entry.name):
@@ -300,14 +300,14 @@ class Cache:
         return sorted(found)
 
     def clear(self) -> list[Content]:
-        """Removes all that nobody reads just now, and what was noted of files. Returns what stays."""
+        """Removes all entries that nobody reads, and the facts about files. Returns the entries that stay."""
         with contextlib.suppress(OSError):
             self._sweep()
         kept = []
         for content in self.contents():
             try:
                 gone = self._remove(content.folder)
-            except FileNotFoundError:  # another process was quicker
+            except FileNotFoundError:  # another process was faster
                 gone = True
             if not gone:
                 kept.append(content)
@@ -318,7 +318,7 @@ class Cache:
 
 
 def _boot() -> str | None:
-    """What tells this run of the machine from the others; None where nothing does."""
+    """An identity of this boot of the machine; None where the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
     except OSError:

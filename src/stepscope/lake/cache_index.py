@@ -1,6 +1,6 @@
-"""What the cache knows of files: what was seen in them, and hashes of what they hold.
+"""The cache's facts about files: the results of inspection, and hashes of contents.
 
-An unchanged file is known by path, size, mtime, ctime and inode, so that a second look does not read it.
+An unchanged file is recognised by path, size, mtime, ctime and inode, so it is not read again.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ class FileIndex:
     """The index of a cache: see stepscope.sources.inspection.InspectionCache."""
 
     def __init__(self, folder: Path, version: Callable[[], str]) -> None:
-        """folder: of the cache. version: of what is kept; what another one kept is not believed."""
+        """folder: of the cache. version: of the facts; those of other versions are ignored."""
         self._folder = folder
         self._version = version
         self._seen: dict[Identity, dict[str, Any]] = {}
-        """What is to be remembered of files; written once the hash of what they hold is known."""
+        """Facts to store about files; written once the hash of their contents is known."""
         self._learning = threading.Lock()
 
     def recall(self, identity: Identity) -> Inspection | None:
-        """What was seen in an unchanged file."""
+        """The facts about an unchanged file."""
         found = self._index(identity)
         if found is None:
             return None
         try:
-            # It may have been seen by another name, from another folder: relative, or through a link.
+            # It may have been inspected under another name, from another folder: relative, or through a link.
             items = tuple(_item(item, identity[0]) for item in found["items"])
             return Inspection(items, tuple(strict_json.record(Skipped, item) for item in found["skipped"]))
         except strict_json.OddJson:
             return None
 
     def remember(self, identity: Identity, look: Inspection) -> None:
-        """Keeps what was seen in a file, from the moment on when it was decoded, too."""
+        """Stores the facts about a file, before and after it is decoded."""
         if not is_lasting(identity):
             return
         items = [{**item._asdict(), "bytes": item.bytes._asdict(), "spooled": None} for item in look.items]
@@ -65,7 +65,7 @@ class FileIndex:
         return known if isinstance(known, str) else None
 
     def learn(self, source: Source, content_hash: str) -> None:
-        """Keeps the hash of a source's bytes. Members of one archive are learned by several threads."""
+        """Stores the hash of a source's bytes. Several threads hash members of one archive."""
         if source.identity is None:
             return
         with self._learning:
@@ -89,13 +89,13 @@ class FileIndex:
         return self._folder / "index" / f"{digest_of(identity[0])}.json"
 
     def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
-        # What is not remembered is looked up again the next time.
+        # Anything not stored is computed again the next time.
         with contextlib.suppress(OSError):
             disk.write_whole(self._index_path(identity), strict_json.sealed(found))
 
 
 def _item(found: Any, path: str) -> InspectedItem:
-    """What was seen in a file, which is at this path now."""
+    """The facts about a file, which is at this path now."""
     place = found.get("bytes") if isinstance(found, dict) else None
     unpack = place.get("unpack") if isinstance(place, dict) else None
     if not isinstance(place, dict) or place.get("codec") not in get_args(Codec):
@@ -113,5 +113,5 @@ def _item(found: Any, path: str) -> InspectedItem:
 
 
 def digest_of(text: str) -> str:
-    """The digest by which a path or a key is filed."""
+    """The digest under which a path or a key is filed."""
     return _core.hash_bytes(text.encode("utf-8", "surrogateescape"))

@@ -15,14 +15,12 @@ from stepscope.lake.rows import SourceRow, source_row
 from stepscope.sources.source import Source
 
 Find = Callable[[int], "Manifest | None"]
-"""Gives the manifest that a lake has of the source with a number."""
+"""Finds the manifest of a lake for the number of a source."""
 
 
 def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
-    """The number for a decoded source, and its manifest when the lake has one.
-
-    LakeError when another source has the number.
-    """
+    """The number for a decoded source, and its manifest when the lake has one. LakeError when another source
+    has the number."""
     key = key_of(source_row(decoded.source, 0, decoded.facts, decoded.error))
     tables = {} if decoded.store is None else decoded.store.tables()
     rows = max(tables.values(), default=0)
@@ -50,7 +48,7 @@ def check_free(find: Find, made: Manifest) -> None:
 
 
 def key_of(row: SourceRow) -> tuple[str, str, str, str]:
-    """What identifies a source in a lake: its bytes, run and host; its path too when it has no hash."""
+    """The identity of a source in a lake: its bytes, run and host; its path too when it has no hash."""
     return row.content_hash, row.run_id, row.host_id, "" if row.content_hash else row.path
 
 

@@ -1,4 +1,4 @@
-"""A decoded source, before it is kept anywhere."""
+"""A decoded source, before it is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Decoded(NamedTuple):
-    """What decoding a source gave: a store with its facts, or the error why it cannot be read at all."""
+    """The result of decoding a source: a store with its facts, or the error why it cannot be read at all."""
 
     source: Source
     store: Store | None

@@ -1,8 +1,8 @@
 """Leftovers of dead writers in a lake, and their removal.
 
-A plan (see stepscope.lake.writer) names files to unlink, and a lake may come from anybody. So nothing here
-follows a link, a name is only touched where stepscope gives such names, and no file that a manifest lists
-is removed, whatever a plan says.
+A plan (see stepscope.lake.writer) names files to unlink, and a lake may come from anybody. So no link is
+followed here, a file is only removed where stepscope gives such names, and no file that a manifest lists is
+removed, whatever a plan says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STAGE = "_stage"
 PLAN = "plan.json"
 COMMIT_LOCK = "commit.lock"
 OLD_SECONDS = 3600
-"""Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
+"""How long files that a newer decoder replaced stay, for readers that opened the lake before."""
 
 _MOST_PLAN_BYTES = 1 << 20
 _MARK = re.compile(r"[0-9a-f]{32}\.mark")
@@ -34,19 +34,17 @@ _OLD = re.compile(r"old-[0-9a-f]{32}\.json")
 
 
 class Swept(NamedTuple):
-    """What a sweep did."""
+    """The result of a sweep."""
 
     removed: int
-    """Leftovers that are gone."""
+    """Removed leftovers."""
     refused: tuple[tuple[str, str], ...]
-    """Names under _stage that are not as stepscope leaves them, and why; what they ask for was not done."""
+    """Names under _stage that stepscope does not leave, and why; their plans were ignored."""
 
 
 def sweep(folder: Path) -> Swept:
-    """Removes what dead writers left. Leaves alone what a living one owns, and what is not stepscope's.
-
-    LakeError when _stage is not a folder; nothing that lies in it is an error.
-    """
+    """Removes what dead writers left. Leaves alone what a living writer owns, and foreign files. LakeError
+    when _stage is not a folder; nothing inside it is an error."""
     removed = 0
     refused: list[tuple[str, str]] = []
     with disk.opened_folder(folder, (STAGE,)) as stage:
@@ -56,7 +54,7 @@ def sweep(folder: Path) -> Swept:
             try:
                 done, seen = _leftover(folder, stage, name)
             except (OSError, LakeError) as error:
-                # What cannot be removed now is tried again by the next sweep.
+                # Files that cannot be removed now are tried again by the next sweep.
                 done, seen = False, str(error.strerror if isinstance(error, OSError) else error.happened)
             removed += done
             if seen:
@@ -70,9 +68,9 @@ def sweep(folder: Path) -> Swept:
 
 
 def _leftover(folder: Path, stage: int, name: str) -> tuple[bool, str]:
-    """Removes one leftover if it is one: whether it is gone, and what is odd about it."""
+    """Removes a leftover: whether it is gone, and what is odd about it."""
     if _LOCK.fullmatch(name):
-        # Its folder goes with it; a lock that is held belongs to a living writer.
+        # Its folder goes with it; a held lock belongs to a living writer.
         with disk.locked(folder / STAGE / name, wait=False) as ours:
             if not ours:
                 return False, ""
@@ -92,14 +90,14 @@ def _leftover(folder: Path, stage: int, name: str) -> tuple[bool, str]:
 
 
 def retire(folder: Path, paths: Sequence[str]) -> None:
-    """Has files removed an hour from now, unless somebody lists them then."""
+    """Schedules files for removal in an hour, unless a manifest lists them by then."""
     if paths:
         plan = json.dumps({"files": list(paths)}).encode()
         disk.write_synced(folder / STAGE / f"old-{os.urandom(16).hex()}.json", plan)
 
 
 def _past_snapshots(folder: Path) -> int:
-    """Removes the files of snapshots that another one followed, and of those that never were."""
+    """Removes the files of superseded snapshots, and of snapshots that were never committed."""
     current = snapshots.current(folder)
     removed = 0
     with disk.opened_folder(folder, (snapshots.FOLDER,)) as opened:
@@ -118,10 +116,8 @@ def _past_snapshots(folder: Path) -> int:
 
 
 def undo(folder: Path, name: str) -> str:
-    """Takes back a writer's unfinished work: files given names but never announced, and its stage.
-
-    Returns what is odd about its plan, or nothing.
-    """
+    """Undoes a writer's unfinished work: files given names but never announced, and its stage. Returns what
+    is odd about its plan, or nothing."""
     seen = ""
     plan = folder / STAGE / name / PLAN
     with disk.opened_folder(folder, (STAGE, name)) as stage:
@@ -162,7 +158,7 @@ def _listed(folder: Path) -> set[str]:
 
 
 def _unlink(folder: Path, path: str) -> bool:
-    """Unlinks a plain file of the lake; False when it is none, or a link leads to it."""
+    """Unlinks a plain file of the lake; False for anything else, and for a file behind a link."""
     *above, name = path.split("/")
     with disk.opened_folder(folder, above) as parent:
         if parent is None:
@@ -177,7 +173,7 @@ def _unlink(folder: Path, path: str) -> bool:
 
 
 def linked(path: Path) -> LakeError:
-    """The error for a folder of a lake that is none."""
+    """The error for a folder of a lake that is not a folder."""
     return LakeError(
         "A folder of the lake is a link, or not a folder.",
         seen=f"{path.name} leads elsewhere",

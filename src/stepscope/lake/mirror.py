@@ -1,8 +1,8 @@
-"""A lake in an object store, read through a folder here that has what is needed of it.
+"""A lake in an object store, read through a local folder with the parts that are needed.
 
-The folder is a lake itself: manifests and snapshots as the store has them now, and those files that a
-question has read, each compared with its hash when it came. Readers of disks read it. It lies in the user's
-cache folder, or in a temporary one that goes with its user.
+The folder is a lake itself: manifests and snapshots as the store has them now, and those files that a query
+has read, each compared with its hash on arrival. Readers of local lakes read it. It lies in the user's cache
+folder, or in a temporary one that is removed with its user.
 
 Manifests are listed and read before the snapshot, for the reason that stepscope.lake.snapshot gives.
 """

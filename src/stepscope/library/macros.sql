@@ -61,6 +61,13 @@ END
   OR ({kind} = 'lane' AND {records} <> 'annotation' AND {op_type} LIKE 'IteratorGetNext%')
 )
 
+-- compared_op!(op, step): whether an op in a step is among those that are compared; launches are not
+{op}.run_id = $run_id
+AND {op}.host_id IN $host_ids
+AND {op}.place IN ('device', 'host')
+AND {step}.dur_ps > 0
+AND ({step}.averaged OR $whole = 1)
+
 -- arg!(json, name): a named value of JSON, as text; NULL where there is none
 NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
 

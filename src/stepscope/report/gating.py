@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from stepscope.instruments.compare.gate import Judged
     from stepscope.instruments.compare.history import History
     from stepscope.instruments.compare.recordings import RecordedRun as RecordedRun
+    from stepscope.instruments.compare.timed_figures import TimedFigure
 
 VERDICTS = {
     "regression": "A regression",
@@ -154,61 +155,58 @@ def _because(judged: Judged) -> str:
 
 def checks(judged: Judged) -> list[dict[str, Any]]:
     """Each thing that was checked, for programs and for JUnit: group, name, status and why. Raw values."""
-    found: list[dict[str, Any]] = []
-    for limit in judged.limits:
-        found.append(
-            {
-                "group": "limits",
-                "name": limit.name,
-                "status": {"kept": "passed", "paid": "passed", "exceeded": "failed"}.get(
-                    limit.status, "skipped"
-                ),
-                "message": f"{FIGURES[limit.name]}: {span_text(limit.candidate, limit.unit)}, allowed"
-                f" {units.show(rounded_whole(limit.allowed), figure_unit(limit.unit))}",
-                "baseline": None if limit.baseline is None else list(limit.baseline),
-                "candidate": list(limit.candidate),
-                "allowed": limit.allowed,
-            }
-        )
-    for name in judged.missing:
-        found.append(
-            {
-                "group": "limits",
-                "name": name,
-                "status": "skipped",
-                "message": f"the candidate's recordings do not tell their {FIGURES[name]}",
-            }
-        )
-    for figure in judged.timed:
-        status = {"slower": "failed", "unjudged": "skipped"}.get(figure.status, "passed")
-        if figure.status == "unjudged":
-            message = f"not judged: {WHYS[figure.why]}"
-        else:
-            message = f"{figure.status}: {change_text(figure.shift)}{interval_text(figure)}"
-            if figure.status == "same" and figure.visible is not None:
-                message += f"; smallest visible increase {visible_text(figure.visible)}"
-        found.append(
-            {
-                "group": {"op": "ops", "part": "parts", "step": "steps"}[figure.what],
-                "name": called(figure.names or figure.other_names),
-                "status": status,
-                "message": message,
-                "names": list(figure.names),
-                "other_names": list(figure.other_names),
-                "matched_by": figure.basis,
-                "share": figure.share,
-                "baseline_ps": figure.a_ps,
-                "candidate_ps": figure.b_ps,
-                "shift": figure.shift,
-                "low": figure.low,
-                "high": figure.high,
-                "p": figure.p,
-                "adjusted_p": figure.adjusted,
-                "visible": figure.visible,
-            }
-        )
+    found = [
+        *map(_limit_check, judged.limits),
+        *(
+            _skipped("limits", name, f"the candidate's recordings do not tell their {FIGURES[name]}")
+            for name in judged.missing
+        ),
+        *map(_time_check, judged.timed),
+    ]
     if judged.reasons:
-        found.append(
-            {"group": "verdict", "name": "verdict", "status": "skipped", "message": reasons_text(judged)}
-        )
+        found.append(_skipped("verdict", "verdict", reasons_text(judged)))
     return found
+
+
+def _skipped(group: str, name: str, message: str) -> dict[str, Any]:
+    return {"group": group, "name": name, "status": "skipped", "message": message}
+
+
+def _limit_check(limit: Kept) -> dict[str, Any]:
+    allowed = units.show(rounded_whole(limit.allowed), figure_unit(limit.unit))
+    return {
+        "group": "limits",
+        "name": limit.name,
+        "status": {"kept": "passed", "paid": "passed", "exceeded": "failed"}.get(limit.status, "skipped"),
+        "message": f"{FIGURES[limit.name]}: {span_text(limit.candidate, limit.unit)}, allowed {allowed}",
+        "baseline": None if limit.baseline is None else list(limit.baseline),
+        "candidate": list(limit.candidate),
+        "allowed": limit.allowed,
+    }
+
+
+def _time_check(figure: TimedFigure) -> dict[str, Any]:
+    if figure.status == "unjudged":
+        message = f"not judged: {WHYS[figure.why]}"
+    else:
+        message = f"{figure.status}: {change_text(figure.shift)}{interval_text(figure)}"
+        if figure.status == "same" and figure.visible is not None:
+            message += f"; smallest visible increase {visible_text(figure.visible)}"
+    return {
+        "group": {"op": "ops", "part": "parts", "step": "steps"}[figure.what],
+        "name": called(figure.names or figure.other_names),
+        "status": {"slower": "failed", "unjudged": "skipped"}.get(figure.status, "passed"),
+        "message": message,
+        "names": list(figure.names),
+        "other_names": list(figure.other_names),
+        "matched_by": figure.basis,
+        "share": figure.share,
+        "baseline_ps": figure.a_ps,
+        "candidate_ps": figure.b_ps,
+        "shift": figure.shift,
+        "low": figure.low,
+        "high": figure.high,
+        "p": figure.p,
+        "adjusted_p": figure.adjusted,
+        "visible": figure.visible,
+    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stepscope import units
-from stepscope.errors import UsageError
 from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.verify import Recorded, Verification, compare
 from stepscope.report import document_keys, pipeline_changes
@@ -14,20 +13,14 @@ from stepscope.report.parts import Report, Section
 
 def compared(
     before: Sequence[SourcePipelines], after: Sequence[SourcePipelines], names: tuple[str, str]
-) -> Report:
-    """The report of captures made in turns: before, after, before, after. names: of the two sides. UsageError
-    when one of them has no steps to measure."""
+) -> Report | None:
+    """The report of captures made in turns: before, after, before, after. names: of the two sides. None when
+    one of them has no steps to measure."""
     sides = [
         [Recorded(pipelines.diagnosis, pipelines.places) for pipelines in side] for side in (before, after)
     ]
     result = compare(*sides)
-    if result is None:
-        raise UsageError(
-            "The recordings cannot be compared",
-            seen="one of them has no call that takes a batch",
-            todo="record while the loop runs, in the process that takes the batches",
-        )
-    return build(result, *names)
+    return None if result is None else build(result, *names)
 
 
 def build(result: Verification, before: str, after: str) -> Report:

@@ -19,16 +19,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from stepscope.server.replies import Refused
 
 MOST_SESSIONS = 64
-"""Browsers at the same time; the one that came first has to come with the token again."""
+"""Most sessions at a time; the oldest browser then needs the token again."""
 READING = ("GET", "HEAD")
 _SAME_SITE = (b"same-origin", b"none")
 _PATH = re.compile(rb"/[A-Za-z0-9._/-]{0,255}")
-"""Our paths need no escapes, so that none can mean two things."""
+"""Paths of the API need no escapes, so each has one spelling."""
 SESSION = "/api/session"
 
 
 class Access:
-    """The token of this server, the sessions it was exchanged for, and the names it is called by."""
+    """The token of this server, the sessions opened with it, and the names of this server."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -62,7 +62,7 @@ class Access:
             raise _refused("The request was not made by the page.", "no header X-Stepscope: 1")
 
     def exchange(self, token: object) -> str:
-        """A new session for the token; its text is the value of the cookie. Refused with status 401 for
+        """Opens a session for the token; returns the value of the cookie. Refused with status 401 for
         anything but the token."""
         given = token.encode("utf-8", "replace") if isinstance(token, str) else b""
         if not hmac.compare_digest(given, self.token.encode()):
@@ -78,7 +78,7 @@ class Access:
         return session
 
     def need_session(self, scope: Scope) -> None:
-        """Refused with status 401 unless the request has the cookie of a session, once."""
+        """Refused with status 401 unless the request has exactly one session cookie, and that is valid."""
         given = [
             value.strip()
             for header in _all(scope["headers"], b"cookie")
@@ -88,7 +88,7 @@ class Access:
         known = False
         if len(given) == 1:
             digest = hashlib.sha256(given[0]).digest()
-            for session in self._sessions:  # all of them: the time taken says nothing
+            for session in self._sessions:  # compares all of them, so that the time tells nothing
                 known |= hmac.compare_digest(session, digest)
         if not known:
             raise Refused(
@@ -101,10 +101,10 @@ class Access:
 
 
 class Guarded:
-    """An application behind Access: what it does not admit never gets to routing."""
+    """An application behind Access: only admitted requests reach routing."""
 
     def __init__(self, app: ASGIApp, access: Access, public: Collection[str]) -> None:
-        """public: paths that need no session; the page itself holds no secret."""
+        """public: paths that need no session; the page itself contains no secret."""
         self._app, self._access, self._public = app, access, frozenset(public)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

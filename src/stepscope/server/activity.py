@@ -1,4 +1,4 @@
-"""The activity behind an answer, and how far it is: for a page that waits."""
+"""The progress of an answer, for a page that waits."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ class Now(NamedTuple):
     """A moment of some work."""
 
     doing: str
-    """reading: `done` of `total` bytes of the recordings, at the file `what`. asking: the statement `what`
+    """reading: `done` of `total` bytes of the recordings, in the file `what`. asking: the statement `what`,
     after `done` of `total`. waiting: for other answers."""
     what: str = ""
     done: int = 0
     total: int = 0
-    """0 where it is not known."""
+    """0 when unknown."""
 
 
 class Doing:
-    """What is done for one answer, by itself or by what it waits for. A thread writes, the loop reads."""
+    """The work on one answer, including work that it waits for. A thread writes it, the loop reads it."""
 
     def __init__(self, now: Now | None = None) -> None:
         self.now = now
         self._behind: Doing | None = None
 
     def reading(self, path: str, done: int, total: int) -> None:
-        """How many bytes are read; see stepscope.session.schedule.Progress."""
+        """Notes how many bytes have been read; see stepscope.session.schedule.Progress."""
         self.now = Now("reading", path, done, total)
 
     def asking(self, name: str, done: int, total: int) -> None:
-        """Which statement is asked; see stepscope.session.schedule.Asking."""
+        """Notes the statement that runs; see stepscope.session.schedule.Asking."""
         self.now = Now("asking", name, done, total)
 
     def members(self) -> dict[str, Any] | None:
-        """The moment as JSON; None when there is nothing to tell."""
+        """The moment as JSON; None when there is nothing to report."""
         last = self
         while last._behind is not None:
             last = last._behind
@@ -44,7 +44,7 @@ class Doing:
 
     @contextlib.contextmanager
     def is_current(self) -> Iterator[None]:
-        """Of the answer that tasks begun within work for."""
+        """The activity of the answer that the current task works on."""
         before = _current.set(self)
         try:
             yield
@@ -53,13 +53,13 @@ class Doing:
 
 
 WAITING = Doing(Now("waiting"))
-"""Other answers come first."""
+"""Notes that other answers come first."""
 _current: ContextVar[Doing | None] = ContextVar("doing", default=None)
 
 
 @contextlib.contextmanager
 def waits_for(other: Doing) -> Iterator[None]:
-    """The current answer waits for what another does."""
+    """Notes that the current answer waits for the work of another."""
     current = _current.get()
     if current is None or current is other:
         yield

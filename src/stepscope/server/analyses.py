@@ -1,4 +1,4 @@
-"""One analysis or finding of the library with filters, and the ops that the page groups as it is asked to."""
+"""One analysis or finding of the library with filters, and the ops that the page groups interactively."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def find(name: str) -> Entry:
 
 
 def answer(trace: OpenTrace, entry: Entry, filters: Mapping[str, str]) -> dict[str, Any]:
-    """What the analysis finds, as a section of a report: rows whose columns have these values, at most
-    MOST_ROWS of them. Refused with status 400 when it has no such column."""
+    """The rows of an analysis whose columns have these values, at most MOST_ROWS, as a section of a report.
+    Refused with status 400 for an unknown column."""
     names = [column.name for column in entry.columns]
     for name in filters:
         if name not in names:
@@ -70,7 +70,7 @@ def answer(trace: OpenTrace, entry: Entry, filters: Mapping[str, str]) -> dict[s
 
 
 def ops(trace: OpenTrace) -> dict[str, Any]:
-    """Ops by device, op and type; what a limit leaves out is counted."""
+    """Ops by device, op and type; rows beyond a limit are counted."""
     rows = dicts(trace.query(statement("page_ops", most=MOST_OPS)))
     total, all_ps = (rows[0][name] for name in _TOTALS) if rows else (0, 0)
     kept = [{key: value for key, value in row.items() if key not in _TOTALS} for row in rows]
@@ -78,7 +78,7 @@ def ops(trace: OpenTrace) -> dict[str, Any]:
 
 
 def launching(trace: OpenTrace) -> dict[str, Any]:
-    """What ran on devices by the op of the program that launched it; the largest self times."""
+    """Work on devices by the op of the program that launched it; the largest self times."""
     rows = dicts(trace.query(statement("page_launching_ops", most=MOST_OPS)))
     return {"rows": [{**row, "self_ps": row.pop("own_ps"), "feeds": False} for row in rows]}
 
@@ -90,12 +90,12 @@ def buffers(trace: OpenTrace) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """A value as a query string says it."""
+    """A value as the text of a query string."""
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _safe(name: str, value: Any) -> Any:
-    """Ids have more digits than a page can count; a value that JSON cannot say is none."""
+    """Ids exceed the integers of JavaScript; values that JSON lacks count as none."""
     if name.endswith("_id") and isinstance(value, int):
         return str(value)
     return None if isinstance(value, float) and value - value != 0 else value

@@ -26,7 +26,7 @@ async def graphs_(page: OpenPage, request: Request) -> Response:
 
 
 async def graph_level(page: OpenPage, request: Request) -> Response:
-    """What is seen of a graph when some scopes are open."""
+    """The boxes of a graph when some scopes are open."""
     given = requests.json_object(request, request.state.body, *graphs.LEVEL_KEYS)
     found = await page.recording.graph(graphs.asked_number(given["graph"]))
     return Json(await aside(lambda: encode(graphs.level(found, given))))
@@ -40,14 +40,14 @@ async def graph_search(page: OpenPage, request: Request) -> Response:
 
 
 async def graph_way(page: OpenPage, request: Request) -> Response:
-    """The way between two nodes of a graph."""
+    """A path between two nodes of a graph."""
     start, end = requests.text(request, "from"), requests.text(request, "to")
     found = await page.recording.graph(requests.integer(request, "graph", 0, graphs.MOST_GRAPHS))
     return Json(await aside(lambda: encode(graphs.way(start, end, found))))
 
 
 async def sides(page: OpenPage, request: Request) -> Response:
-    """What can be compared."""
+    """The sides that can be compared."""
     await page.recording.catalog()
     return Json(await page.recording.long.ask(lambda trace: encode(reports.sides(trace))))
 
@@ -66,7 +66,7 @@ async def pipeline_whatif(page: OpenPage, request: Request) -> Response:
 
 
 async def analysis(page: OpenPage, request: Request) -> Response:
-    """What one analysis of the library finds; parameters are values of its columns."""
+    """The rows of an analysis of the library; parameters are values of its columns."""
     entry = analyses.find(request.path_params["id"])
     filters = requests.filters(request)
     return Json(await page.recording.long.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
@@ -78,7 +78,7 @@ async def ops(page: OpenPage, request: Request) -> Response:
 
 
 async def launching(page: OpenPage, request: Request) -> Response:
-    """What runs on devices, by the op that launched it."""
+    """Work on devices, by the op that launched it."""
     return Json(await page.recording.launching())
 
 

@@ -1,4 +1,4 @@
-"""The routes, and what surrounds them: headers on every answer, access before routing, errors as JSON."""
+"""The routes, and the layers around them: headers on every answer, access before routing, errors as JSON."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from stepscope.server.timeline_routes import (
 
 
 class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
+    """The client has left."""
 
 
 API: tuple[tuple[str, str, Endpoint], ...] = (
@@ -107,11 +107,11 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/sql", sql),
     ("POST", "/api/sql/download", download),
 )
-"""Everything but the files of the page."""
+"""All routes but the files of the page."""
 
 
 _TIMELESS = frozenset({session, news, live, reload, siblings, add, doing})
-"""What a page may ask that shows the recordings as they were opened before: whether it is one."""
+"""Paths that show recordings as first opened; whether a path is one of them."""
 
 
 def build(page: OpenPage, assets: Mapping[str, Asset]) -> ASGIApp:
@@ -142,9 +142,9 @@ async def _asset(asset: Asset, tag: str, request: Request) -> Response:
 
 
 async def answered(page: OpenPage, endpoint: Endpoint, request: Request) -> Response:
-    """Runs an endpoint until it answers or the client is gone, which cancels it."""
+    """Runs an endpoint until it answers or the client disconnects, which cancels it."""
     if request.method == "POST":
-        # All of it, so that what is received next can only be that the client left.
+        # Reads the whole body, so that the next message can only be a disconnect.
         request.state.body = await requests.read(request)
     if endpoint not in _TIMELESS:
         page.need_current(request)
@@ -165,7 +165,7 @@ async def answered(page: OpenPage, endpoint: Endpoint, request: Request) -> Resp
 
 @contextlib.contextmanager
 def _announced(page: OpenPage, request: Request) -> Iterator[Doing]:
-    """What is done for the request, told to who asks meanwhile."""
+    """Notes the work for a request, so that others can ask about its progress."""
     query = request.scope.get("query_string", b"").decode("latin-1")
     of = f"{request.scope.get('path')}?{query}" if query else str(request.scope.get("path"))
     doing = Doing()
@@ -179,7 +179,7 @@ def _announced(page: OpenPage, request: Request) -> Iterator[Doing]:
 
 
 async def _left(receive: Receive) -> None:
-    """Returns when the client has gone."""
+    """Returns when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -189,7 +189,7 @@ async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Errors:
-    """Turns what is raised into an answer."""
+    """Turns exceptions into answers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -207,7 +207,7 @@ class Errors:
             begun = True
             await send(message)
 
-        scope["app"] = self  # the router raises HTTPException then, instead of answering in plain text
+        scope["app"] = self  # with it, the router raises HTTPException instead of answering in plain text
         try:
             await self._app(scope, receive, sending)
         except (ClientGone, ClientDisconnect):

@@ -19,7 +19,8 @@ _TYPES = {
     ".json": "application/json",
 }
 CACHING = "no-cache"
-"""Browsers keep the files and ask each time whether they are still these: names stay when contents change."""
+"""Browsers store the files and ask each time whether they changed: names stay the same when contents
+change."""
 
 _NOT_BUILT = b"""<!doctype html>
 <html lang="en">
@@ -41,13 +42,13 @@ class Asset(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """What it is called by its content, as HTTP has it."""
+        """Its ETag: a digest of the content."""
         return f'"{hashlib.sha256(self.content).hexdigest()}"'
 
 
 def manifest(folder: Path = FOLDER) -> dict[str, Asset]:
-    """Files of the page by the exact path of their URL; "/" is the page. Files of other types than a page is
-    made of are left out."""
+    """Files of the page by exact URL path; "/" is the page. Files of types that a page does not use are left
+    out."""
     found: dict[str, Asset] = {}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         media_type = _TYPES.get(path.suffix)

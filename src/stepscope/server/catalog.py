@@ -1,4 +1,4 @@
-"""The catalog of a page: runs, hosts, sources, tracks and steps, with the page's numbers for them."""
+"""The catalog of a page: runs, hosts, sources, tracks and steps, with short numbers for them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 FORMAT = 1
-"""Version of what the API answers; raised when a key changes its meaning or goes away."""
+"""Version of the API; raised when a key changes its meaning or disappears."""
 
 CLASSES = (*LABELS, "other")
-"""What time is spent on, in the order of colours."""
+"""Labels of time, in the order of their colours."""
 
 _NUMBER = re.compile(r"([0-9]{1,18})")
 _LONGEST = 200
-"""Characters of a name that its place depends on: names may have a megabyte."""
+"""Characters of a name that count for its order: a name may have a megabyte."""
 SHIFT = "_source_shift"
 STACK_BARS = "_stack_bar"
 
 
 @dataclass
 class Catalog:
-    """Tracks by the numbers that the page uses: an id of a lake has more digits than a page can count."""
+    """Tracks by the page's numbers: ids of a lake exceed the integers of JavaScript."""
 
     document: dict[str, Any]
     track_ids: list[int] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Catalog:
 
 
 def read(trace: OpenTrace) -> Catalog:
-    """Asks for all of it. Decodes what is not decoded yet. Errors are those of Trace.query()."""
+    """Queries the whole catalog, which decodes sources. Errors of Trace.query()."""
     trace.keep([SHIFT])
     sources = dicts(trace.query(statement("page_sources")))
     tracks = sorted(dicts(trace.query(statement("page_tracks"))), key=_natural_order)
@@ -106,20 +106,20 @@ def _step(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _natural_order(track: dict[str, Any]) -> tuple[Any, ...]:
-    """Threads 2 and 10 in this order. What the recording says of the order comes before."""
+    """Puts thread 2 before thread 10; an order in the recording comes first."""
     place = (track["run_id"], track["host_id"], track["source_id"])
     order = (track["sort_index"] is None, track["sort_index"] or 0)
     return (*place, _counted(track["process"]), *order, _counted(track["name"]), track["id"])
 
 
 def _counted(name: str | None) -> tuple[bool, list[str | int]]:
-    """A name with its numbers, every other part of it, as numbers; none comes last."""
+    """A name split at its numbers; every other part is a number. None comes last."""
     parts = _NUMBER.split((name or "")[:_LONGEST])
     return name is None, [int(part) if at % 2 else part for at, part in enumerate(parts)]
 
 
 def _thread(number: int, row: dict[str, Any]) -> dict[str, Any]:
-    """A thread whose stacks were sampled, as a track: its bars are functions, not slices."""
+    """A thread with sampled stacks as a track: its bars are functions, not slices."""
     return {
         "track": number,
         "run_id": row["run_id"],
@@ -144,5 +144,5 @@ def dicts(result: QueryResult) -> list[dict[str, Any]]:
 
 
 def safe(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose ids are text."""
+    """A row with ids as text."""
     return {key: str(value) if key == "source_id" else value for key, value in row.items()}

@@ -1,4 +1,4 @@
-"""Slices, searches, ranges and counters, asked when the page needs them; all but ranges are statements."""
+"""Slices, searches, ranges and counters, on demand; all but ranges are statements of the library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _IDS = ("id", "source_id", "parent_id", "correlation_id")
 
 
 def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
-    """Everything that is known of a slice. NothingFound when there is none of that id."""
+    """All data of a slice. NothingFound for an unknown id."""
     row = _row(trace, slice_id)
     args = row.pop("args_json")
     track = catalog.numbers.get(row.pop("track_id"))
@@ -101,7 +101,7 @@ def _flow(arrow: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _enclosing_slices(trace: OpenTrace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
-    """The slices that a slice lies in, the innermost first."""
+    """The slices around a slice, innermost first."""
     covering = {row["id"]: row for row in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
     found = []
     at = parent_id
@@ -117,8 +117,8 @@ def _named(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The innermost line of the program that a slice came from: that of a frame of Python around it or
-    around what launched it, else the line that made its op."""
+    """The innermost line of the program behind a slice: that of a Python frame around it or around its
+    launch, else the line that created its op."""
     for row in chain:
         frame = python_frame.recorded_call(row["name"])
         if frame is not None and frame[1] and traced_python.is_own(row["name"]):
@@ -129,8 +129,8 @@ def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any
 
 
 def stack_of(trace: OpenTrace, stack_id: int) -> dict[str, Any]:
-    """The calls of a stack, the innermost first, and the time of the samples that begin with them.
-    NothingFound when there is no such stack."""
+    """The calls of a stack, innermost first, and the time of the samples that begin with them. NothingFound
+    for an unknown stack."""
     frames = dicts(trace.query(statement("page_stack", stack_id=stack_id)))
     if not frames:
         raise NothingFound("There is no such stack.", seen=str(stack_id), todo="use ids of the timeline")
@@ -139,7 +139,7 @@ def stack_of(trace: OpenTrace, stack_id: int) -> dict[str, Any]:
 
 
 def search(trace: OpenTrace, catalog: Catalog, text: str, most: int) -> dict[str, Any]:
-    """Slices with a text in their name, whatever its case: how many, and the first of them."""
+    """Slices whose name contains a text, ignoring case: how many, and the first of them."""
     found = trace.query(statement("page_search_count", text=text)).rows()[0][1]
     rows = dicts(trace.query(statement("page_search", text=text, most=most))) if found else []
     return {
@@ -158,7 +158,7 @@ def search(trace: OpenTrace, catalog: Catalog, text: str, most: int) -> dict[str
 
 
 def sums_document(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
-    """What a range holds, by name and op type. classes: of names."""
+    """The contents of a range by name and op type. classes: of names."""
     rows, names = sums.rows(MOST_NAMES)
     return {
         "rows": [
@@ -180,15 +180,15 @@ def sums_document(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
 
 
 class Parts:
-    """Where each step goes, ready to be added up for any range. May be asked by several threads."""
+    """The parts of each step, prepared for sums over any range. Thread-safe."""
 
     def __init__(self, trace: OpenTrace) -> None:
-        """Asks for the parts of all steps. The first to ask waits until they are worked out."""
+        """Queries the parts of all steps. The first caller waits until they are computed."""
         self._rows = trace.query(statement("page_step_parts")).rows()
         self._begins = [row[1] for row in self._rows]
 
     def sums_within(self, first_ps: int, until_ps: int) -> dict[str, Any]:
-        """How many steps lie wholly within a range, and their parts, the largest first."""
+        """The number of steps within a range, and their parts, the largest first."""
         sums: dict[str, list[int]] = {}
         steps = set()
         for row in range(bisect_left(self._begins, first_ps), bisect_left(self._begins, until_ps)):
@@ -198,7 +198,7 @@ class Parts:
                 total = sums.setdefault(label, [0, 0, 0])
                 total[0] += part_ps
                 total[1] += behind_ps
-                total[2] += 1  # a step has a label once
+                total[2] += 1  # each label occurs once per step
         parts = [
             {"label": label, "dur_ps": part_ps, "hidden_ps": behind_ps, "steps": having}
             for label, (part_ps, behind_ps, having) in sorted(
@@ -209,7 +209,7 @@ class Parts:
 
 
 def longest(trace: OpenTrace, first_ps: int, until_ps: int) -> dict[str, Any]:
-    """The ops and the waits that took longest of those that begin in a range."""
+    """The longest ops and waits that begin in a range."""
     asked = statement("page_longest", first_ps=first_ps, until_ps=until_ps, most=MOST_LONGEST)
     rows = dicts(trace.query(asked))
 
@@ -223,7 +223,7 @@ def longest(trace: OpenTrace, first_ps: int, until_ps: int) -> dict[str, Any]:
 
 
 def counters(trace: OpenTrace, catalog: Catalog, first_ps: int, until_ps: int, px: int) -> dict[str, Any]:
-    """Series of counters, with at most two points for each pixel, and the last one before the window."""
+    """Series of counters, with at most two points per pixel, and the last point before the window."""
     width = max(1, -(-(until_ps - first_ps) // px))
     asked = statement("page_counters", first_ps=first_ps, until_ps=until_ps, width_ps=width)
     series: dict[tuple[int, str, str], list[list[float | int | None]]] = {}
@@ -244,7 +244,7 @@ def _text(value: int | None) -> str | None:
 
 
 def _args(text: str | None) -> Any:
-    """Named values of a slice. What a double cannot hold stays as it is: whole numbers become text."""
+    """Named values of a slice. Integers beyond the precision of a double become text."""
     if text is None:
         return None
     try:

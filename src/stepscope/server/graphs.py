@@ -1,4 +1,4 @@
-"""Graphs: which there are, a level of one, a search in it, and the way between two nodes."""
+"""Graphs: a list of them, a level of one, a search in it, and the path between two nodes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LEVEL_KEYS = ("graph", "open", "fold", "flat", "given")
 
 
 def listed(trace: OpenTrace) -> list[dict[str, Any]]:
-    """The graphs, the largest first: those of the tables, then programs of XLA. Those of dumps have the path
-    of their module, those of recordings its number, those of lakes its row."""
+    """The graphs, the largest first: those of tables, then XLA programs. A program is identified by the path
+    of its module in a dump, by its number in a recording, and by its row in a lake."""
     return stored_graphs(trace) + _programs(trace) + _recorded(trace) + _stored(trace)
 
 
 def _recorded(trace: OpenTrace) -> list[dict[str, Any]]:
-    """The programs that XPlanes keep. The files of a lake may be gone, so it has none to read."""
+    """The programs that XPlanes contain; none for a lake, whose original files may be gone."""
     sources = trace.sources
     return [
         {"graph": f"{row['module']}({row['program_id']})", **row}
@@ -53,7 +53,7 @@ def _stored(trace: OpenTrace) -> list[dict[str, Any]]:
 
 
 def _times(trace: OpenTrace, row: dict[str, Any]) -> dict[str, int]:
-    """Self times of the instructions of a program by their names, wherever they ran."""
+    """Self times of a program's instructions by name, on all devices."""
     asked = statement(
         "page_program_times",
         source_id=row["source_id"],
@@ -64,22 +64,22 @@ def _times(trace: OpenTrace, row: dict[str, Any]) -> dict[str, int]:
 
 
 def _programs(trace: OpenTrace) -> list[dict[str, Any]]:
-    """What XLA compiled, from the dump folders that were given; a lake has the tables but not the modules."""
+    """Modules in the given dump folders; a lake has their tables, but not the modules."""
     if not trace.query(statement("programs_seen")).rows()[0][0]:
         return []
     paths = [path for path in trace.given if not is_store(path) and not is_lake(Path(path))]
-    return dumped_graphs(paths)  # modules are in profiles, too, which are not dumps
+    return dumped_graphs(paths)  # modules also occur in profiles, which are not dumps
 
 
 def members(graphs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The same for the page."""
+    """The list of graphs for the page."""
     return {
         "graphs": [{"run_id": row["run_id"], "graph": row["graph"], "nodes": row["nodes"]} for row in graphs]
     }
 
 
 def read(graphs: list[dict[str, Any]], number: int, trace: OpenTrace) -> Hierarchy:
-    """A graph by its place among all. NothingFound when there are fewer."""
+    """A graph by its index. NothingFound when there are fewer."""
     if number >= len(graphs):
         raise NothingFound(
             "There is no such graph.",
@@ -99,9 +99,9 @@ def read(graphs: list[dict[str, Any]], number: int, trace: OpenTrace) -> Hierarc
 
 
 def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
-    """The boxes and edges when these scopes are open. given: {"graph": its place, "open": [path, …],
-    "fold": show what is alike once, "flat": all nodes and no scope, "given": show
-    arguments and constants, too}. Refused with 400 for anything else."""
+    """The boxes and edges when these scopes are open. given: {"graph": index, "open": [path, …], "fold": draw
+    identical blocks once, "flat": all nodes and no scope, "given": also arguments and constants}. Refused
+    with 400 for anything else."""
     opened, fold, flat, arguments = (given[key] for key in LEVEL_KEYS[1:])
     if not isinstance(opened, list) or not all(isinstance(path, str) for path in opened):
         _odd("open", "a list of paths")
@@ -122,13 +122,13 @@ def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def search(text: str, found: Hierarchy) -> dict[str, Any]:
-    """Nodes with a text in their name or type."""
+    """Nodes whose name or type contains a text."""
     names, total = found.search(text, MOST_FOUND)
     return {"total": total, "nodes": [{"path": name, "op_type": found.nodes[name].op_type} for name in names]}
 
 
 def way(start: str, end: str, found: Hierarchy) -> dict[str, Any]:
-    """A shortest path between two nodes. NothingFound when one of them is not there."""
+    """A shortest path between two nodes. NothingFound when one of them is missing."""
     for name in (start, end):
         if name not in found.nodes:
             raise NothingFound(
@@ -138,7 +138,7 @@ def way(start: str, end: str, found: Hierarchy) -> dict[str, Any]:
 
 
 def asked_number(value: object) -> int:
-    """The place of a graph in a body."""
+    """The index of a graph in a request's body."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_GRAPHS:
         _odd("graph", "a whole number")
     return value

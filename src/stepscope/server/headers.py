@@ -31,7 +31,7 @@ _CACHE = b"cache-control"
 
 
 class Headers:
-    """Puts the headers on every answer of an application. What says nothing of caching is not kept."""
+    """Adds the headers to every answer of an application. Answers without caching headers are not cached."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

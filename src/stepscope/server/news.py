@@ -1,4 +1,4 @@
-"""Changes that other processes make to the lakes of a page while it is open."""
+"""Sources that other processes add to the lakes of a page while it is open."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from stepscope.lake.reader import MANIFESTS
 
 
 class News:
-    """Counts sources that came into lakes since their page was opened. Any number of threads may ask."""
+    """Counts sources added to lakes since their page was opened. Thread-safe."""
 
     def __init__(self, lakes: Iterable[Path] = ()) -> None:
-        """lakes: folders; lakes in object stores are not asked."""
+        """lakes: folders; lakes in object stores are left out."""
         self._lakes = tuple(lakes)
         self._known = self._there()
 
     def count(self) -> int:
-        """How many sources are new. Those that were compacted or removed are not."""
+        """The number of new sources; compacted or removed ones do not count."""
         return len(self._there() - self._known)
 
     def opened(self) -> None:
-        """Forgets: the lakes are opened again after this."""
+        """Starts anew: the lakes are opened again after this."""
         self._known = self._there()
 
     def _there(self) -> set[tuple[Path, str]]:
-        """Manifests: a source is in a lake once it has one."""
+        """Manifests: a source belongs to a lake once it has one."""
         found = set()
         for lake in self._lakes:
             try:
                 names = [path.name for path in (lake / MANIFESTS).iterdir()]
             except OSError:
-                continue  # the lake is gone; a query for its tables says so
+                continue  # the lake is gone; a query of its tables reports that
             found |= {(lake, name) for name in names if name[:1].isdecimal() and name.endswith(".json")}
         return found

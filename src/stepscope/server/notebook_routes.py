@@ -1,6 +1,6 @@
-"""The page's routes for who runs within this process, a notebook: no port, no session, no statements.
+"""The page's routes for callers in this process, such as a notebook: no port, no session, no SQL.
 
-The answers are those of the server. Statements are left out: a notebook asks them of its own trace.
+The answers are those of the server. A notebook runs SQL on its own trace instead.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 ELSEWHERE = ("/api/session", "/api/sql")
-"""Routes that begin so are not answered."""
+"""Prefixes of routes that are refused."""
 
 
 class Within:
-    """Answers about a recording, from a thread of its own. close() ends it."""
+    """Answers about a recording, from a thread of its own, which close() ends."""
 
     def __init__(self, open_trace: Callable[[], OpenTrace], *, again: bool = True) -> None:
         """open_trace, again: see Recording."""
@@ -49,7 +49,7 @@ class Within:
         return self._run(self._ask(method, target, body))
 
     def close(self) -> None:
-        """Stops what runs."""
+        """Stops running work."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._page.close)
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -78,7 +78,7 @@ class Within:
 
         async def receive() -> MutableMapping[str, Any]:
             if not waiting:
-                await asyncio.Event().wait()  # who asked does not leave
+                await asyncio.Event().wait()  # the caller does not disconnect
             return waiting.pop()
 
         async def send(message: MutableMapping[str, Any]) -> None:
@@ -93,7 +93,7 @@ class Within:
 
 
 async def _page(open_trace: Callable[[], OpenTrace], again: bool) -> OpenPage:
-    """Made within the loop that it belongs to."""
+    """Must be created within its event loop."""
     return OpenPage(
         lambda: ServedRecording(open_trace, again=again), StatementProcesses(Settings(())), Access(0)
     )

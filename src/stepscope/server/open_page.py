@@ -1,4 +1,4 @@
-"""What routes need: the recordings that are open, the console, and who may ask."""
+"""The state that routes share: open recordings, the console, and access."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from stepscope.server.running_jobs import RunningJobs
 from stepscope.server.sibling_files import SiblingFiles
 
 _CELL_THREADS = 2
-"""Windows that are computed at the same time; the core works without the interpreter's lock."""
+"""Windows computed at the same time; the core runs without the interpreter's lock."""
 
 
 _LINGER_SECONDS = 60.0
-"""How long recordings stay open after they were opened again: for answers that are under way."""
+"""How long replaced recordings stay open, for answers that are under way."""
 
 
 Endpoint = Callable[["OpenPage", Request], Awaitable[Response]]
 
 
 class OpenPage:
-    """What routes need: the recording, the console, and who may ask."""
+    """The state that routes share: the recording, the console, and access."""
 
     def __init__(
         self,
@@ -45,23 +45,23 @@ class OpenPage:
         beside: SiblingFiles | None = None,
         jobs: RunningJobs | None = None,
     ) -> None:
-        """open_recording: called now, and when somebody wants to see what is new. beside: what can be opened
-        as well, by open_recording. jobs: programs that run; they know what can be opened."""
+        """open_recording: opens the recordings, at the start and for every reload. beside: further files that
+        open_recording can include. jobs: running programs; they know what can be opened."""
         self.beside, self.jobs = beside, jobs
         self._open = open_recording
         self.recording, self.console, self.access = open_recording(), console, access
         self.news = News() if news is None else news
         self.opened = 1
-        """How many times the recordings were opened: tracks have other numbers each time."""
+        """How often the recordings were opened: track numbers differ each time."""
         self._left: set[ServedRecording] = set()
         self.under_way: dict[str, list[Doing]] = {}
-        """What is done for each request that is not answered yet, by its path and query."""
+        """Work for each pending request, by path and query."""
         self.cells = asyncio.Semaphore(_CELL_THREADS)
         self.adding = ThreadPoolExecutor(1, "stepscope-adding", initializer=threads.give_way)
-        """Adds ranges up, while timelines that move go first."""
+        """Adds ranges up; timelines that move go first."""
 
     async def reopen(self) -> None:
-        """Opens the recordings again. Who asks about the old ones meanwhile is still answered."""
+        """Opens the recordings again. Pending requests about the old ones are still answered."""
         await asyncio.to_thread(self.news.opened)
         if self.jobs is not None:
             paths = await asyncio.to_thread(self.jobs.opened)
@@ -85,7 +85,7 @@ class OpenPage:
         self.adding.shutdown(cancel_futures=True)
 
     def need_current(self, request: Request) -> None:
-        """Refused for a page that shows the recordings as they were opened before."""
+        """Refused for a page that shows recordings from before a reload."""
         given = request.headers.get("x-stepscope-opened")
         if given is not None and given != str(self.opened):
             raise Refused(

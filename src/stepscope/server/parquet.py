@@ -1,4 +1,4 @@
-"""Rows of the console as a Parquet file. The process that ran the SQL may write no file; the server may."""
+"""Rows of the console as a Parquet file. The process that runs the SQL may write no file; the server may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recording that is served: its traces, and what of them is asked once and kept."""
+"""The served recording: its traces, and answers that are computed once."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ class ServedRecording:
     """Answers about one recording. Belongs to one event loop."""
 
     def __init__(self, open_trace: Callable[[], OpenTrace], *, again: bool = True) -> None:
-        """open_trace: called for each of several desks, so that an answer which takes its time holds up
-        neither what is clicked on nor another one. again: False when opening twice would decode twice; then
-        there is one desk."""
+        """open_trace: called for each of several desks, so that slow answers delay neither clicks nor one
+        another. again: False when opening twice would decode twice; then there is one desk."""
         self.desk = TraceWorker(open_trace)
         self.long: TraceWorkers = TraceWorkerPool(open_trace) if again else self.desk
-        """For answers that may take long."""
+        """For slow answers."""
         self._made: dict[str, _Made] = {}
         self._model_is_free = asyncio.Lock()
 
@@ -77,7 +76,7 @@ class ServedRecording:
 
     async def report(self, name: str) -> bytes:
         """A report by its name, as JSON. KeyError when there is none of that name."""
-        await self.catalog()  # decoded once, not by both desks
+        await self.catalog()  # decode once, not at both desks
         if name == "pipeline":
             found = await self.pipelines()
             return await self._once("pipeline", partial(self.long.ask, partial(reports.pipeline, found)))
@@ -89,7 +88,7 @@ class ServedRecording:
         return await self._once("model", partial(self.long.ask, model.read))
 
     async def ask_model(self, ask: Callable[[TfprofModel], T]) -> T:
-        """An answer of the model, which takes one question at a time."""
+        """An answer of the model, one at a time."""
         found = await self.model()
         async with self._model_is_free:
             return await self.long.ask(lambda _: ask(found))
@@ -112,7 +111,7 @@ class ServedRecording:
         return await self._once(f"compared {a} {b}", partial(self.long.ask, partial(reports.compared, a, b)))
 
     async def parts(self) -> details.Parts:
-        """Where steps go."""
+        """The parts of the steps."""
         await self.catalog()
         return await self._once("parts", partial(self.long.ask, details.Parts))
 
@@ -122,8 +121,8 @@ class ServedRecording:
         return await self._once("pipelines", partial(self.long.ask, reports.pipelines))
 
     async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives, made once for all who ask, and stopped when the last of them has left. What was
-        stopped or failed is tried again at the next question."""
+        """The result of `make`, computed once for all callers, and stopped when the last of them leaves.
+        Stopped or failed work is repeated for the next caller."""
         made = self._made.get(key)
         if made is None:
             made = self._made[key] = _Made(make)
@@ -148,7 +147,7 @@ class ServedRecording:
             del self._made[key]
 
     def close(self) -> None:
-        """Stops what runs and closes the traces. Any thread may call it."""
+        """Stops running work and closes the traces. Thread-safe."""
         for made in list(self._made.values()):
             loop = made.task.get_loop()
             if not loop.is_closed():
@@ -158,7 +157,7 @@ class ServedRecording:
 
 
 class _Made:
-    """Something that is made for all who wait for it."""
+    """A result that is computed for all who wait for it."""
 
     def __init__(self, make: Callable[[], Awaitable[Any]]) -> None:
         self.doing = Doing()

@@ -1,4 +1,4 @@
-"""Routes about what is open: the session, the catalog, what is new, the report, exports."""
+"""Routes about the open recordings: session, catalog, news, reports, exports."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ async def catalog(page: OpenPage, request: Request) -> Response:
 
 
 async def news(page: OpenPage, request: Request) -> Response:
-    """How many sources came into the lakes since they were opened."""
+    """The number of sources added to the lakes since they were opened."""
     return Json({"sources": await asyncio.to_thread(page.news.count), "opened": page.opened})
 
 
 async def live(page: OpenPage, request: Request) -> Response:
-    """The programs that run, as they are now; whether that is all there is to see."""
+    """The running programs as they are now, and whether the page shows only them."""
     work = {"waits": False, "jobs": []} if page.jobs is None else await asyncio.to_thread(page.jobs.told)
     return Json({"format": 1, **work})
 
@@ -56,13 +56,13 @@ async def reload(page: OpenPage, request: Request) -> Response:
 
 
 async def siblings(page: OpenPage, request: Request) -> Response:
-    """What lies beside the recordings and can be opened, too."""
+    """Files beside the recordings that can be opened as well."""
     offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
     return Json({"format": 1, "offered": offered})
 
 
 async def add(page: OpenPage, request: Request) -> Response:
-    """Opens one more recording: the number of one that was offered."""
+    """Opens another recording: the number of one that was offered."""
     number = requests.json_object(request, request.state.body, "number")["number"]
     whole = isinstance(number, int) and not isinstance(number, bool)
     try:
@@ -93,7 +93,7 @@ async def export(page: OpenPage, request: Request) -> Response:
 
 
 async def doing(page: OpenPage, request: Request) -> Response:
-    """What is done for a request that is under way: the last one of this path and query."""
+    """The work for a pending request: the latest one with this path and query."""
     found = page.under_way.get(requests.text(request, "of"))
     return Json({"format": 1, "now": found[-1].members() if found else None})
 

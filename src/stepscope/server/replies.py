@@ -22,12 +22,12 @@ STATUS: tuple[tuple[type[StepscopeError], int], ...] = (
     (QueryError, 400),
     (NothingFound, 404),
     (LimitReached, 413),
-    (StepscopeError, 409),  # a file or the lake changed under the server, or cannot be read
+    (StepscopeError, 409),  # a file or the lake changed while it was served, or cannot be read
 )
 
 
 class Refused(StepscopeError):
-    """A request that is not answered, with its HTTP status."""
+    """A refused request, with its HTTP status."""
 
     slug = "request-refused"
 
@@ -37,13 +37,13 @@ class Refused(StepscopeError):
 
 
 class BytesReply(Response):
-    """An answer made of bytes."""
+    """An answer from bytes."""
 
     media_type = "application/octet-stream"
 
 
 class Json(Response):
-    """JSON in ASCII: a name may hold half of a surrogate pair, which UTF-8 cannot."""
+    """JSON in ASCII: a name may contain half of a surrogate pair, which UTF-8 cannot encode."""
 
     media_type = "application/json"
 
@@ -53,7 +53,7 @@ class Json(Response):
 
 
 def encode(value: Any) -> bytes:
-    """A value as JSON. ValueError for NaN and infinities, which JSON cannot say."""
+    """A value as JSON. ValueError for NaN and infinities, which JSON lacks."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 

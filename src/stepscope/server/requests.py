@@ -1,4 +1,4 @@
-"""What requests say: query parameters and bodies, checked before anything is asked."""
+"""The content of requests: query parameters and bodies, checked before any query runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def span(request: Request) -> tuple[int, int]:
 
 
 def tracks(request: Request, known: int) -> list[int]:
-    """The numbers of tracks that are asked for: each less than `known`, none twice."""
+    """The requested track numbers: each less than `known`, none twice."""
     words = _single(request, "tracks").split(",")
     good = [int(word) for word in words if re.fullmatch("[0-9]{1,9}", word)]
     if len(good) != len(words) or any(number >= known for number in good) or len(set(good)) != len(good):
@@ -47,7 +47,7 @@ def tracks(request: Request, known: int) -> list[int]:
 
 
 def text(request: Request, name: str) -> str:
-    """A text of the query string."""
+    """A text parameter of the query string."""
     found = _single(request, name)
     if not found or len(found) > MOST_TEXT or "\0" in found:
         _odd(f"{name}={_short(found)}", f"give 1 to {MOST_TEXT} characters, and no NUL")
@@ -55,7 +55,7 @@ def text(request: Request, name: str) -> str:
 
 
 def filters(request: Request) -> dict[str, str]:
-    """All of the query string: names, each once, with their values."""
+    """The whole query string: names, each once, with their values."""
     return {name: text(request, name) if value else "" for name, value in request.query_params.multi_items()}
 
 

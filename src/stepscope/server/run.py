@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 PORT = 7391
-"""Tried first when no port is named, so that the page finds its marks again."""
+"""Tried first when no port is given, so that the page finds its bookmarks again."""
 _MOST_HEAD = 128 << 10
-"""Bytes of a request without its body; a window may ask for thousands of tracks."""
+"""Bytes of a request without its body; a window may list thousands of tracks."""
 
 
 class Protocol(H11Protocol):
-    """HTTP/1.1, whose own answer to other bytes has our headers and form, too."""
+    """HTTP/1.1, with our headers and format on its own answer to malformed bytes."""
 
     def send_400_response(self, msg: str) -> None:
-        """Answers bytes that are not HTTP, and hangs up."""
+        """Answers malformed bytes, and closes the connection."""
         odd = Refused(400, "This is not an HTTP request.", seen="other bytes", todo="use a browser")
         answer = error(odd)
         headers = [*answer.raw_headers, *HEADERS, (b"connection", b"close"), (b"cache-control", b"no-store")]
@@ -103,11 +103,9 @@ def serve(
     beside: SiblingFiles | None = None,
     jobs: RunningJobs | None = None,
 ) -> None:
-    """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
-
-    announce: gets the URL, with the token, when connections are accepted. again: see Recording. lakes: where
-    new sources may appear. beside: what can be opened as well. jobs: programs that run.
-    """
+    """Serves until Ctrl-C, which it raises again as KeyboardInterrupt. announce: receives the URL, with the
+    token, when connections are accepted. again: see Recording. lakes: where new sources may appear. beside:
+    further files that can be opened. jobs: running programs."""
     access = Access(listening.getsockname()[1])
 
     async def run() -> None:
@@ -140,7 +138,7 @@ def serve(
 
 
 def can_show(environment: Mapping[str, str]) -> bool:
-    """Whether a browser can be opened where the user sits."""
+    """Whether a browser can open on the user's display."""
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
         return False
     return sys.platform == "darwin" or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
@@ -148,8 +146,8 @@ def can_show(environment: Mapping[str, str]) -> bool:
 
 @contextlib.contextmanager
 def handed_over(url: str) -> Iterator[Path]:
-    """A file that only this user can read and that leads a browser to the URL: other users see the command
-    lines of this machine, and the token must not be in one."""
+    """A file that only this user can read, and that redirects a browser to the URL: other users see command
+    lines on this machine, which must not contain the token."""
     with tempfile.TemporaryDirectory(prefix="stepscope-open-") as folder:
         path = Path(folder, "open.html")
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""Programs that still run while their recordings are served, and which recordings can be opened already."""
+"""Programs that still run while their recordings are served, and the recordings that are ready to open."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stepscope.step_labels import LOOKS
 
 
 class RunningJobs:
-    """The programs among some paths that run, as `stepscope top` shows them. Any thread may ask."""
+    """The running programs among some paths, as `stepscope top` shows them. Thread-safe."""
 
     def __init__(self, paths: list[str]) -> None:
-        """paths: of recordings, or numbers of processes, which become the folders of their recordings; more
-        may be appended. StepscopeError for a number of no process that is recorded."""
+        """paths: of recordings, or process ids, which become the folders of their recordings; more may be
+        appended. StepscopeError for the id of a process without a recording."""
         self._paths = paths
         self._programs: dict[str, live.WatchedProgram] = {}
         """By their paths."""
@@ -25,9 +25,9 @@ class RunningJobs:
                 paths[at] = str(program.folder)
                 self._programs[paths[at]] = program
         self._opened: dict[str, str | None] = {}
-        """What is recorded of each program in what is open, as WatchedProgram.recorded() tells it."""
+        """The recorded part of each program that is open, as WatchedProgram.recorded() returns it."""
         self.open: tuple[str, ...] = ()
-        """What is opened: all paths, but for programs of which nothing is complete yet."""
+        """The paths to open: all but programs without a complete recording."""
         self.opened()
 
     @property
@@ -36,8 +36,7 @@ class RunningJobs:
         return bool(self._programs) and not self.open
 
     def opened(self) -> tuple[str, ...]:
-        """The recordings are opened after this. Programs that have ended and can be read are recordings like
-        any other from now on."""
+        """Prepares to open the recordings. Programs that have ended become ordinary recordings."""
         looks = {path: program.look() for path, program in self._programs.items()}
         self._opened = {path: self._programs[path].recorded(looks[path].running) for path in looks}
         self.open = tuple(
@@ -61,7 +60,7 @@ class RunningJobs:
 
     def told(self) -> dict[str, Any]:
         """All programs as they are now. StepscopeError where one cannot be read."""
-        programs = list(self._programs.items())  # somebody may open the recordings meanwhile
+        programs = list(self._programs.items())  # another thread may open the recordings meanwhile
         return {"waits": self.waits, "jobs": [self._job(path, program) for path, program in programs]}
 
     def _job(self, path: str, program: live.WatchedProgram) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The names that SQL can ask for: tables with their comments, and the library's statements."""
+"""The names that SQL can use: tables with their comments, and the library's statements."""
 
 from __future__ import annotations
 

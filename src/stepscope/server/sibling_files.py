@@ -1,6 +1,6 @@
-"""What lies beside the recordings that are served, so that one of it can be opened, too.
+"""Files beside the served recordings, which can be opened as well.
 
-The page names it by a number: no route takes a path.
+The page identifies them by numbers: no route takes a path.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ from stepscope.sources.names import claims, packless
 
 MOST_OFFERED = 300
 _MOST_LOOKED_AT = 1000
-"""Of a folder with more, the first: each file costs a look at its first bytes."""
+"""Most files of a folder that are offered: each costs a read of its first bytes."""
 
 
 class SiblingFiles:
-    """Files and folders next to what was given. Any thread may ask."""
+    """Files and folders next to the given paths. Thread-safe."""
 
     def __init__(self, paths: list[str], check: Callable[[str], None]) -> None:
-        """paths: what is open; what is added is appended. check: opens a path and closes it again, and raises
-        what is wrong with it."""
+        """paths: those that are open; new ones are appended. check: opens a path and closes it again, and
+        raises if it cannot."""
         self._paths, self._check = paths, check
         self._offered: list[Path] = []
 
     def offer(self) -> list[str]:
-        """Names of what can be added, those of one folder together: folders, archives, and files that a
-        format knows, so no programs and notes, which lie beside what was recorded of them. A folder that
-        cannot be read offers nothing."""
+        """Names that can be added, grouped by folder: folders, archives, and files of a known format, which
+        leaves out programs and notes. An unreadable folder offers nothing."""
         opened = {Path(path).resolve() for path in self._paths}
         folders = dict.fromkeys(path.parent for path in opened)
         found: list[Path] = []
@@ -47,8 +46,8 @@ class SiblingFiles:
         return [f"{path.parent.name}/{path.name}" if several else path.name for path in self._offered]
 
     def add(self, number: int) -> tuple[str, ...]:
-        """All paths, with one more of those that were offered. IndexError when it was not; StepscopeError
-        when it cannot be opened."""
+        """All paths, with one of those offered. IndexError when it was not offered; StepscopeError when it
+        cannot be opened."""
         path = str(self._offered[number])
         self._check(path)
         self._paths.append(path)

@@ -1,4 +1,4 @@
-"""Work in a thread of its own that needs no trace: it ends at its next step when nobody waits for it."""
+"""Work in a thread without a trace: it stops at its next step when nobody waits for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 
 async def aside(work: Callable[[], T]) -> T:
-    """What `work` gives. Cancelled, it has the thread stop (see background.go_on) and does not wait."""
+    """The result of `work`. When cancelled, it tells the thread to stop (see background.go_on) and does not
+    wait."""
     stop = threading.Event()
 
     def do() -> T:
@@ -30,6 +31,6 @@ async def aside(work: Callable[[], T]) -> T:
 
 
 def _forget(done: asyncio.Future[T]) -> None:
-    """Nobody asks any more how it ended."""
+    """Nobody needs the result any more."""
     if not done.cancelled():
         done.exception()

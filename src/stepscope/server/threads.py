@@ -1,4 +1,4 @@
-"""Threads that let others go first."""
+"""Threads with a low priority."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 import threading
 
 NICE = 5
-"""So much the page goes first. The lowest priority would stop what it asks on a machine that trains."""
+"""Nice value of slow work. The lowest priority would stall it on a machine that trains."""
 
 
 def give_way() -> None:
-    """Lowers the priority of the thread that calls. Only Linux has priorities of threads."""
+    """Lowers the priority of the calling thread. Only Linux has priorities of threads."""
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # forbidden, which costs others a little time
+        with contextlib.suppress(OSError):  # forbidden, which slows others a little
             thread_id = threading.get_native_id()
             os.setpriority(os.PRIO_PROCESS, thread_id, os.getpriority(os.PRIO_PROCESS, thread_id) + NICE)

@@ -20,22 +20,21 @@ if TYPE_CHECKING:
 
 MOST_PX = 16_384
 MOST_NAME = 1_000
-"""Characters of a name that all pages get; a slice's own answer has all of it."""
+"""Characters of a name that all pages receive; the answer about a slice has all of it."""
 _COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
 _TYPED = (*_COLUMNS, "op_type")
 
 
 _TABLES = {True: "_timeline_row", False: "_timeline_slice"}
-"""Everything that is drawn, with and without sampled stacks."""
+"""All track kinds, with and without sampled stacks."""
 
 
 class Timeline:
-    """Every slice and every bar of sampled stacks at every level of detail. Any number of threads may ask
-    for cells."""
+    """Every slice and every bar of sampled stacks at every level of detail. Thread-safe."""
 
     def __init__(self, trace: OpenTrace, *, stacks: bool = False) -> None:
-        """Takes the slices of a trace from where they are kept, and its stacks if it has any. The views of
-        shifts and of bars are kept already."""
+        """Reads the slices of a trace from storage, and its stacks if it has any. The views of shifts and
+        bars are stored already."""
         self._lod = _laid(trace, stacks) or _core.Lod(trace.stream(rows_of(_TABLES[stacks], _TYPED)))
         found = {row["name"]: row for row in dicts(trace.query(statement("page_names")))}
         self.classes = {name: _class_of(name, row) for name, row in found.items()}
@@ -47,7 +46,7 @@ class Timeline:
         self.names: dict[str, Any] = {
             "format": FORMAT,
             "names": [shorten(name, MOST_NAME) for name in names],
-            # What no slice is called is a function on a stack.
+            # A name that no slice has is a function on a stack.
             "classes": [
                 numbers.get(self.classes[name], other) if name in found else python for name in names
             ],
@@ -60,20 +59,20 @@ class Timeline:
             return self._lod.cells(track_ids, from_ps, to_ps, px)
 
     def sums(self, track_ids: list[int], from_ps: int, to_ps: int) -> _core.Sums:
-        """What the slices of a range come to, once it was added up with go_on(). Stacks have no slices.
-        LakeError as from cells()."""
+        """The sums of a range's slices, after go_on() has added them up. Stacks have no slices. LakeError as
+        from cells()."""
         with _unchanged():
             return self._lod.sums([track for track in track_ids if track >= 0], from_ps, to_ps)
 
     @staticmethod
     def go_on(sums: _core.Sums, seconds: float) -> bool:
-        """Adds up for some seconds; True when all is. LakeError as from cells()."""
+        """Adds up for some seconds; True when done. LakeError as from cells()."""
         with _unchanged():
             return sums.go_on(seconds)
 
 
 def _class_of(name: str, row: dict[str, Any]) -> str:
-    """The class of slices of a name: where no op says, what steps count them to."""
+    """The class of the slices of a name: by its op, else by the label of the step."""
     stored_class = str(row["class"])
     is_op = row["op_type"] is not None
     if stored_class not in ("other", "python") or (stored_class == "python" and is_op):
@@ -82,7 +81,7 @@ def _class_of(name: str, row: dict[str, Any]) -> str:
 
 
 def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:
-    """Names without a class whose slices mostly lie within a compilation, which holds for all within it."""
+    """Names without a class whose slices mostly lie within a compilation; the class holds for all of them."""
     if "compile" not in classes.values():
         return []
     rows = trace.query(statement("page_rollups")).rows()
@@ -113,7 +112,7 @@ def _unchanged() -> Iterator[None]:
 
 
 def _laid(trace: OpenTrace, stacks: bool) -> _core.Lod | None:
-    """The slices as ingest or a decoder left them; None when there are none such, or they are damaged."""
+    """The slices as ingest or a decoder stored them; None when there are none, or they are damaged."""
     lanes = trace.lanes()
     if lanes is None:
         return None
@@ -127,4 +126,4 @@ def _laid(trace: OpenTrace, stacks: bool) -> _core.Lod | None:
     try:
         return _core.Lod(bars, sources=sources)
     except _core.CoreError:
-        return None  # the tables say what is damaged, or have it
+        return None  # the tables report the damage, or have the slices

@@ -20,7 +20,7 @@ MOST_FOUND = 1_000
 
 
 _TURN_SECONDS = 0.1
-"""For how long a range is added up until another one has its turn."""
+"""How long a range is added up before another one has its turn."""
 
 
 async def names(page: OpenPage, request: Request) -> Response:
@@ -78,14 +78,14 @@ async def range_sums(page: OpenPage, request: Request) -> Response:
     lod = await page.recording.timeline()
     in_turn = partial(asyncio.get_running_loop().run_in_executor, page.adding)
     sums = await in_turn(lod.sums, [known.track_ids[number] for number in tracks], first, until)
-    # Who left is noticed in between, and others have their turn.
+    # Between turns, disconnected clients are noticed and others go first.
     while not await in_turn(lod.go_on, sums, _TURN_SECONDS):
         pass
     return Json(await asyncio.to_thread(lambda: encode(details.sums_document(sums, lod.classes))))
 
 
 async def step_parts(page: OpenPage, request: Request) -> Response:
-    """Where the steps of a range go. Apart from what else a range holds: finding it out takes its time."""
+    """The parts of the steps in a range; a request of its own, because it takes longer."""
     first, until = requests.span(request)
     parts = await page.recording.parts()
     return Json(await asyncio.to_thread(lambda: encode(parts.sums_within(first, until))))

@@ -1,4 +1,4 @@
-"""Traces in threads of their own: each answers one question at a time, stopped when nobody waits for it."""
+"""Traces in threads of their own: each answers one question at a time, and stops when nobody waits for it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AGAIN_SECONDS = 0.05
-"""How often a query is interrupted: an interrupt before it begins has no effect."""
+"""Seconds between interrupts of a query: an interrupt before it begins has no effect."""
 MOST_DESKS = 3
-"""Answers that take long and are worked out at the same time; each has the memory of a trace."""
+"""Slow answers computed at the same time; each has a trace's memory."""
 PATIENCE_SECONDS = 1.0
-"""How long a question waits for a desk that is open: it need not compute again what it did for others."""
+"""How long a question waits for an open desk, which may have computed parts of its answer already."""
 
 
 class TraceWorkers(Protocol):
     """One desk or several."""
 
     async def ask(self, work: Callable[[OpenTrace], T]) -> T:
-        """What `work` makes of a trace. Cancelled, it stops the work and returns when that has ended."""
+        """The result of `work` on a trace. When cancelled, it stops the work and returns when that has
+        ended."""
 
     def close(self) -> None:
         """Stops what runs and closes the traces."""
@@ -40,9 +41,9 @@ class TraceWorker:
     """A trace that answers questions. Belongs to one event loop."""
 
     def __init__(self, open_trace: Callable[[], OpenTrace], *, gives_way: bool = False) -> None:
-        """open_trace: called in the thread, at the first question, and again when it raised. gives_way: with
-        the priority that timelines which move go first; threads of an engine have that of the one which
-        opened it."""
+        """open_trace: called in the thread at the first question, and again after an error. gives_way: runs
+        with the priority that lets moving timelines go first; an engine's threads inherit it from the one
+        that opened it."""
         self._open = open_trace
         self._trace: OpenTrace | None = None
         self._thread = ThreadPoolExecutor(1, "stepscope-desk", threads.give_way if gives_way else None)
@@ -52,8 +53,8 @@ class TraceWorker:
         self._closed = False
 
     async def ask(self, work: Callable[[OpenTrace], T]) -> T:
-        """Runs `work` on the trace. Cancelled, it stops what runs (see background.go_on) and returns when the
-        thread is free."""
+        """Runs `work` on the trace. When cancelled, it stops the work (see background.go_on) and returns when
+        the thread is free."""
         with waits_for(WAITING):
             await self._free.acquire()
         try:
@@ -66,10 +67,10 @@ class TraceWorker:
                 self._interrupt()
                 await asyncio.wait([running], timeout=_AGAIN_SECONDS)
             if not running.cancelled():
-                running.exception()  # nobody asks for it
+                running.exception()  # nobody waits for it
             raise
         except Stopped:
-            raise asyncio.CancelledError from None  # the desk is being closed
+            raise asyncio.CancelledError from None  # the desk is closing
         finally:
             self._free.release()
 
@@ -80,7 +81,7 @@ class TraceWorker:
                     self._trace = self._open()
                     self._trace.watch(self._doing.reading, self._doing.asking)
                 return work(self._trace)
-        except KeyboardInterrupt:  # how a decoder stops; raised in the event loop, it would end the server
+        except KeyboardInterrupt:  # this is how a decoder stops; in the event loop, it would end the server
             raise Stopped from None
 
     def _interrupt(self) -> None:
@@ -95,7 +96,7 @@ class TraceWorker:
         self._closed = True
         left = self._thread.submit(self._leave)
         while not left.done():
-            with contextlib.suppress(Exception):  # it may be closed, or not even open: the server ends
+            with contextlib.suppress(Exception):  # the trace may be closed, or not even open: the server ends
                 self._interrupt()
             wait([left], _AGAIN_SECONDS)
         self._thread.shutdown(wait=True)
@@ -107,8 +108,8 @@ class TraceWorker:
 
 
 class TraceWorkerPool:
-    """Several desks for answers that take long, so that none waits for all others. One is open as long as
-    possible; more are opened for questions that wait in vain, and closed when they are done."""
+    """Several desks for slow answers, so that none waits for all others. One stays open as long as possible;
+    more are opened for questions that would wait long, and closed afterwards."""
 
     def __init__(self, open_trace: Callable[[], OpenTrace]) -> None:
         """open_trace: see Desk."""

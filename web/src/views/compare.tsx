@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { framed } from "../address";
 import { post } from "../api";
+import { Choice, places } from "../choice";
 import { Empty } from "../empty";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
@@ -26,12 +27,12 @@ const Alone = (): JSX.Element => (
 const Add = (): JSX.Element => (
   <Loaded<{ offered: string[] }> from="/api/beside">
     {({ offered }) =>
-      offered.length ? <Choice offered={offered} /> : <p class="quiet">Nothing lies beside what is open.</p>
+      offered.length ? <Offered offered={offered} /> : <p class="quiet">Nothing lies beside what is open.</p>
     }
   </Loaded>
 );
 
-function Choice({ offered }: { offered: string[] }): JSX.Element {
+function Offered({ offered }: { offered: string[] }): JSX.Element {
   const [number, setNumber] = useState(0);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -49,19 +50,15 @@ function Choice({ offered }: { offered: string[] }): JSX.Element {
   return (
     <>
       <p class="toolbar">
-        <label class="option">
-          <span>Add a recording</span>
-          <select
-            class="wide"
-            name="beside"
-            value={number}
-            onChange={(e) => setNumber(Number(e.currentTarget.value))}
-          >
-            {offered.map((name, i) => (
-              <option value={i}>{plain(name, 120)}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Add a recording"
+          name="beside"
+          value={number}
+          options={places(offered.map((name) => plain(name, 120)))}
+          onChoice={(at) => setNumber(Number(at))}
+          wide
+          above
+        />
         <button type="button" class="main" disabled={busy} onClick={add}>
           {busy ? "Opening …" : "Open"}
         </button>
@@ -76,14 +73,15 @@ function Two({ sides }: { sides: string[] }): JSX.Element {
   const [a, setA] = useState(0);
   const [b, setB] = useState(1);
   const choice = (name: string, at: number, set: (at: number) => void) => (
-    <label class="option">
-      <span>{name}</span>
-      <select class="wide" name={name} value={at} onChange={(e) => set(Number(e.currentTarget.value))}>
-        {sides.map((side, i) => (
-          <option value={i}>{plain(side, 120)}</option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={name}
+      name={name}
+      value={at}
+      options={places(sides.map((side) => plain(side, 120)))}
+      onChoice={(chosen) => set(Number(chosen))}
+      wide
+      above
+    />
   );
   return (
     <>

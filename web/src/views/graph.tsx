@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, post } from "../api";
+import { Choice, places } from "../choice";
 import { hueOf } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration, shown } from "../format";
@@ -168,41 +169,37 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   return (
     <div class="graph-view">
       <div class="options">
-        <label class="option">
-          <span>Graph</span>
-          <select
-            class="wide"
-            name="graph"
-            value={number}
-            onChange={(e) => {
-              setNumber(Number(e.currentTarget.value));
-              setOpen([]);
-              setChosen(null);
-              setWay([]);
-              setFound(null);
-              setText("");
-              setFocus(null);
-            }}
-          >
-            {graphs.map((g, i) => (
-              <option value={i}>
-                {plain(`${g.run_id} / ${g.graph}`, 100)} ({counted(g.nodes, "node")})
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="option">
-          <span>Colour</span>
-          <select
-            name="colouring"
-            value={said}
-            onChange={(e) => setColouring(e.currentTarget.value as Colouring)}
-          >
-            {COLOURINGS.map((one) => (
-              <option disabled={level !== null && !telling(level.boxes).includes(one)}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Graph"
+          name="graph"
+          value={number}
+          options={places(
+            graphs.map((g) => `${plain(`${g.run_id} / ${g.graph}`, 100)} (${counted(g.nodes, "node")})`),
+          )}
+          onChoice={(at) => {
+            setNumber(Number(at));
+            setOpen([]);
+            setChosen(null);
+            setWay([]);
+            setFound(null);
+            setText("");
+            setFocus(null);
+          }}
+          wide
+          above
+        />
+        <Choice
+          label="Colour"
+          name="colouring"
+          value={said}
+          options={COLOURINGS.map((one) => ({
+            value: one,
+            text: one,
+            disabled: level !== null && !telling(level.boxes).includes(one),
+          }))}
+          onChoice={(one) => setColouring(one as Colouring)}
+          above
+        />
         <label>
           <input type="checkbox" name="fold" checked={fold} onChange={() => setFold(!fold)} /> Show identical
           blocks once

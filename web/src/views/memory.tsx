@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { Choice, places } from "../choice";
 import { Empty } from "../empty";
 import { counted } from "../format";
 import { type Block, Lifetimes, type Point } from "../lifetimes";
@@ -150,19 +151,14 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
         </p>
       ))}
       {allocators.length > 1 && (
-        <label>
-          {counted(allocators.length, "allocator")}:{" "}
-          <select
-            class="wide"
-            name="allocator"
-            value={number}
-            onInput={(e) => setNumber(Number(e.currentTarget.value))}
-          >
-            {allocators.map((one, i) => (
-              <option value={i}>{named(one, allocators)}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label={`${counted(allocators.length, "allocator")}:`}
+          name="allocator"
+          value={number}
+          options={places(allocators.map((one) => named(one, allocators)))}
+          onChoice={(at) => setNumber(Number(at))}
+          wide
+        />
       )}
       <One key={number} report={report} allocators={allocators} number={number} />
     </>

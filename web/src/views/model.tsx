@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { post, type Refused } from "../api";
+import { Choice, texts } from "../choice";
 import { Empty } from "../empty";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
@@ -172,18 +173,14 @@ function Views({ about }: { about: About }): JSX.Element {
           ))}
         </div>
         <div class="options">
-          <label class="option">
-            <span>order_by</span>
-            <select
-              name="order_by"
-              value={chosen.order_by}
-              onChange={(e) => set("order_by", e.currentTarget.value)}
-            >
-              {about.orders.map((one) => (
-                <option>{one}</option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="order_by"
+            name="order_by"
+            value={chosen.order_by ?? ""}
+            options={texts(about.orders)}
+            onChoice={(one) => set("order_by", one)}
+            above
+          />
           {about.options.filter((one) => one.name === "max_depth" || one.name === "step").map(field)}
         </div>
         <details>

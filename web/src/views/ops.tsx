@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { once } from "../api";
+import { Choice, texts } from "../choice";
 import { ofRow } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration } from "../format";
@@ -47,6 +48,7 @@ const COLUMNS: Record<Dimension, string> = {
   device: "Device",
 };
 const LAUNCHING = "/api/ops/launching";
+const ALL = { value: "", text: "all" };
 const PLACES = ["device", "host", "launch"]; // in the order in which they answer what took the time
 
 const column = (name: string, unit: string, title: string, about = ""): Column => ({
@@ -213,56 +215,46 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
         {by !== "python" && (
           <>
             {places.length > 1 && (
-              <label>
-                Where{" "}
-                <select
-                  name="place"
-                  value={place}
-                  onInput={(e) => {
-                    setPlace(e.currentTarget.value);
-                    if (by === "launcher") setBy("op_type");
-                    if (within?.by === "launcher") setWithin(null);
-                    setKind("");
-                    setPart("");
-                  }}
-                >
-                  {places.map((one) => (
-                    <option>{one}</option>
-                  ))}
-                </select>
-              </label>
+              <Choice
+                label="Where"
+                name="place"
+                value={place}
+                options={texts(places)}
+                onChoice={(one) => {
+                  setPlace(one);
+                  if (by === "launcher") setBy("op_type");
+                  if (within?.by === "launcher") setWithin(null);
+                  setKind("");
+                  setPart("");
+                }}
+              />
             )}
             {devices.length > 1 && (
-              <label>
-                Device{" "}
-                <select name="device" value={device} onInput={(e) => setDevice(e.currentTarget.value)}>
-                  <option value="">all</option>
-                  {devices.map((one) => (
-                    <option value={one}>{plain(one, 80)}</option>
-                  ))}
-                </select>
-              </label>
+              <Choice
+                label="Device"
+                name="device"
+                value={device}
+                options={[ALL, ...devices.map((one) => ({ value: one, text: plain(one, 80) }))]}
+                onChoice={setDevice}
+              />
             )}
             {classes.length > 1 && (
-              <label>
-                Class{" "}
-                <select name="class" value={kind} onInput={(e) => setKind(e.currentTarget.value)}>
-                  <option value="">all</option>
-                  {classes.map((one) => (
-                    <option>{one}</option>
-                  ))}
-                </select>
-              </label>
+              <Choice
+                label="Class"
+                name="class"
+                value={kind}
+                options={[ALL, ...texts(classes)]}
+                onChoice={setKind}
+              />
             )}
             {apart && (
-              <label>
-                Part of{" "}
-                <select name="part" value={part} onInput={(e) => setPart(e.currentTarget.value as Part | "")}>
-                  <option value="">all</option>
-                  <option>model</option>
-                  <option>input pipeline</option>
-                </select>
-              </label>
+              <Choice
+                label="Part of"
+                name="part"
+                value={part}
+                options={[ALL, ...texts(["model", "input pipeline"])]}
+                onChoice={(one) => setPart(one as Part | "")}
+              />
             )}
             {within && (
               <button type="button" onClick={() => setWithin(null)}>

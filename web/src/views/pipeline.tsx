@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { post } from "../api";
+import { Choice, places } from "../choice";
 import { Empty } from "../empty";
 import { Flow } from "../flow";
 import { counted, duration } from "../format";
@@ -486,21 +487,16 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
         <Prose text={report.headline[0] ?? report.title} />
       </h1>
       {all.length > 1 && (
-        <label>
-          {counted(all.length, "pipeline")}:{" "}
-          <select
-            class="wide"
-            name="pipeline"
-            value={number}
-            onInput={(e) => setNumber(Number(e.currentTarget.value))}
-          >
-            {all.map((one, i) => (
-              <option value={i}>
-                {plain(recordingOf(one.path), 60)}: {one.verdict.replaceAll("_", " ")}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label={`${counted(all.length, "pipeline")}:`}
+          name="pipeline"
+          value={number}
+          options={places(
+            all.map((one) => `${plain(recordingOf(one.path), 60)}: ${one.verdict.replaceAll("_", " ")}`),
+          )}
+          onChoice={(at) => setNumber(Number(at))}
+          wide
+        />
       )}
       <One key={number} pipeline={pipeline} number={number} parts={partsOf(report, number)} />
     </>

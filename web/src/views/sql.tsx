@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { place } from "../address";
 import { post, Refused } from "../api";
+import { Choice, places } from "../choice";
 import { useCommands } from "../commands";
 import type { Editor, Words } from "../editor";
 import { counted } from "../format";
@@ -300,23 +301,13 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
             ))}
           </span>
           {kept.length > 0 && (
-            <label>
-              Latest{" "}
-              <select
-                name="latest"
-                value=""
-                onInput={(e) => {
-                  const sql = kept[Number(e.currentTarget.value)];
-                  if (sql !== undefined && e.currentTarget.value !== "") editor.current?.set(sql);
-                  e.currentTarget.value = "";
-                }}
-              >
-                <option value="">choose a query</option>
-                {kept.map((sql, i) => (
-                  <option value={i}>{plain(sql, 80)}</option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label="Latest"
+              name="latest"
+              value=""
+              options={[{ value: "", text: "choose a query" }, ...places(kept.map((sql) => plain(sql, 80)))]}
+              onChoice={(at) => at !== "" && editor.current?.set(kept[Number(at)]!)}
+            />
           )}
         </p>
         {error !== null && <Problem error={error} />}

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { framed } from "../address";
 import { post } from "../api";
+import { Choice, places, texts } from "../choice";
 import { useCommands } from "../commands";
 import { counted, duration } from "../format";
 import { Loaded, Problem } from "../loading";
@@ -202,20 +203,15 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
         value={board.arrangement.value.filter}
         onInput={(e) => board.arrange({ filter: e.currentTarget.value })}
       />
-      <label>
-        Colour{" "}
-        <select
-          name="colour"
-          value={board.colouring.value}
-          onChange={(e) => {
-            board.colouring.value = e.currentTarget.value as Colouring;
-          }}
-        >
-          {COLOURINGS.map((one) => (
-            <option>{one}</option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Colour"
+        name="colour"
+        value={board.colouring.value}
+        options={texts(COLOURINGS)}
+        onChoice={(one) => {
+          board.colouring.value = one as Colouring;
+        }}
+      />
       {board.lay.recordings.length > 1 && (
         <label title="The first steps of all recordings lie at one place, so that they can be compared">
           <input
@@ -228,23 +224,16 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
         </label>
       )}
       {board.lay.stretches.length > 1 && !board.together.value && (
-        <label>
-          Go to{" "}
-          <select
-            name="stretch"
-            value=""
-            onChange={(e) => {
-              const one = board.lay.stretches[Number(e.currentTarget.value)];
-              if (e.currentTarget.value !== "" && one) board.show(one);
-              e.currentTarget.value = "";
-            }}
-          >
-            <option value="">a recording</option>
-            {board.lay.stretches.map((one, i) => (
-              <option value={i}>{plain(one.title, 80)}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Go to"
+          name="stretch"
+          value=""
+          options={[
+            { value: "", text: "a recording" },
+            ...places(board.lay.stretches.map((one) => plain(one.title, 80))),
+          ]}
+          onChoice={(at) => at !== "" && board.show(board.lay.stretches[Number(at)]!)}
+        />
       )}
       <button type="button" onClick={() => board.closeAll(true)}>
         Collapse all

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from stepscope import units
 from stepscope.cli.arguments import Parser, add_paths, add_showing, need_csv
@@ -66,23 +68,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
         rows = [{"op": op, "types": supported.types_of(known[op]) or None} for op in sorted(known)]
         columns = supported.COLUMNS
     cut = options.format == "table"
-    cells = (
-        [
-            shorten(row[column], _WIDEST) if cut and row[column] and column in _TYPES else row[column]
-            for column in columns
-        ]
-        for row in rows
-    )
-    write_rows(
-        columns,
-        cells,
-        console,
-        options.format,
-        spreadsheet=options.spreadsheet,
-    )
+    cells = ([_cell(row, column, cut) for column in columns] for row in rows)
+    write_rows(columns, cells, console, options.format, spreadsheet=options.spreadsheet)
     summary = f"TensorFlow {version}: {units.count(len(known), 'op')} for {options.device}"
     if options.paths:
         off = sum(row["nodes"] for row in rows)
         summary += f"; {off:,} of {units.count(len(nodes), 'node')} cannot be compiled"
     console.say(summary)
     return 0
+
+
+def _cell(row: Mapping[str, Any], column: str, cut: bool) -> Any:
+    return shorten(row[column], _WIDEST) if cut and row[column] and column in _TYPES else row[column]

@@ -1,5 +1,4 @@
-"""Programs that XLA compiled, as graphs: instructions grouped by the scopes of the ops that they were made
-of.
+"""Programs that XLA compiled, as graphs: instructions grouped by the scopes of their ops.
 
 An instruction lies in the scope of its op: jit(f)/jvp(layer_0)/dot in layer_0. An instruction of a fusion, a
 loop or another called computation lies in the instruction that calls it. Arguments of the program lie

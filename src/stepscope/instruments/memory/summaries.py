@@ -1,6 +1,8 @@
-"""Memory recorded as totals: sizes by category over time (PyTorch's memory timeline), the holdings of each
-stack at one moment (pprof), those of each variable (the recorder's snapshots), and the estimates of
-TensorFlow's Timeline."""
+"""Memory recorded as totals, not as allocations.
+
+Sources: sizes by category over time (PyTorch's memory timeline), the holdings of each stack at one moment
+(pprof), those of each variable (the recorder's snapshots), and the estimates of TensorFlow's Timeline.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Memory as TensorFlow's Timeline estimates it (show_memory): tensors with guessed lifetimes, from no
-allocator.
+"""Memory as TensorFlow's Timeline estimates it (show_memory), from tensors with guessed lifetimes.
 
 In Timeline, a tensor begins with the op that makes it and ends with the last op whose label names it; the
 counters are the sums. An op that runs again replaces its first run, whose tensors then have no end and are in

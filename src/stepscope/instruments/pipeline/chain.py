@@ -1,5 +1,7 @@
-"""The user's chain of transformations, compared with the stages that TensorFlow ran: whether it ends in a
-prefetch, what TensorFlow removed, and what list_files added."""
+"""The user's chain of transformations, compared with the stages that TensorFlow ran.
+
+The comparison shows whether the chain ends in a prefetch, what TensorFlow removed, and what list_files added.
+"""
 
 from __future__ import annotations
 

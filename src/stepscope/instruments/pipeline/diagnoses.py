@@ -17,6 +17,7 @@ from stepscope.instruments.pipeline.calls import StageCall, read
 from stepscope.instruments.pipeline.captures import evidence_beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import made_in_steps
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
@@ -170,54 +171,54 @@ def iterator_rows(found: Sequence[SourcePipelines]) -> list[dict[str, Any]]:
     """Rows of the table iterator."""
     rows = []
     for pipelines in found:
-        base = first_id(pipelines.source_id)
-        ranked = pipelines.diagnosis.ranked if pipelines.diagnosis.bottleneck is not None else ()
-        rank = {load.stage.number: i for i, load in enumerate(ranked, 1)}
-        for load in pipelines.diagnosis.loads:
-            stage = load.stage
-            rows.append(
-                {
-                    "id": base + stage.number,
-                    "run_id": pipelines.run_id,
-                    "host_id": pipelines.host_id,
-                    "source_id": pipelines.source_id,
-                    "pipeline": stage.pipeline,
-                    "name": stage.name,
-                    "branch_name": stage.branch_name,
-                    "user_stage": stage.user_stage,
-                    "spoken": stage.spoken,
-                    "user_position": stage.position,
-                    **_written(pipelines.diagnosis.places.get(stage, ())),
-                    "consumer_id": None if stage.above is None else base + stage.above.number,
-                    "works_ahead": stage.ahead,
-                    "calls": load.calls,
-                    "total_ps": load.total_ps,
-                    "own_ps": load.own_ps,
-                    "function_ps": load.function_ps,
-                    "queue_ps": load.queue_ps,
-                    "busy_ps": load.busy_ps,
-                    "parallelism": stage.parallelism,
-                    "width": load.width,
-                    "threads": load.threads,
-                    "lane": load.stage.lane,
-                    "work_ps": load.work_ps,
-                    "trace_work_ps": load.trace_work_ps,
-                    "model_work_ps": load.model_work_ps,
-                    "work_from": load.work_from,
-                    "service_ps": load.service_ps,
-                    "in_waits_ps": load.in_waits_ps,
-                    "limits": rank.get(stage.number),
-                    **_empty_of(pipelines.diagnosis if rank.get(stage.number) == 1 else None),
-                    "runs_python": load.python,
-                    "verdict": pipelines.diagnosis.verdict,
-                    "wait_share": None
-                    if pipelines.diagnosis.waits is None
-                    else pipelines.diagnosis.waits.ratio,
-                    "share_seen": pipelines.diagnosis.share_seen,
-                    "args_json": json.dumps(stage.args),
-                }
-            )
+        diagnosis = pipelines.diagnosis
+        ranked = diagnosis.ranked if diagnosis.bottleneck is not None else ()
+        rank = {load.stage.number: place for place, load in enumerate(ranked, 1)}
+        rows += [_iterator_row(pipelines, load, rank.get(load.stage.number)) for load in diagnosis.loads]
     return rows
+
+
+def _iterator_row(pipelines: SourcePipelines, load: Load, rank: int | None) -> dict[str, Any]:
+    """The row of a stage. rank: its place among the stages that limit; None where it does not."""
+    base, stage, diagnosis = first_id(pipelines.source_id), load.stage, pipelines.diagnosis
+    return {
+        "id": base + stage.number,
+        "run_id": pipelines.run_id,
+        "host_id": pipelines.host_id,
+        "source_id": pipelines.source_id,
+        "pipeline": stage.pipeline,
+        "name": stage.name,
+        "branch_name": stage.branch_name,
+        "user_stage": stage.user_stage,
+        "spoken": stage.spoken,
+        "user_position": stage.position,
+        **_written(diagnosis.places.get(stage, ())),
+        "consumer_id": None if stage.above is None else base + stage.above.number,
+        "works_ahead": stage.ahead,
+        "calls": load.calls,
+        "total_ps": load.total_ps,
+        "own_ps": load.own_ps,
+        "function_ps": load.function_ps,
+        "queue_ps": load.queue_ps,
+        "busy_ps": load.busy_ps,
+        "parallelism": stage.parallelism,
+        "width": load.width,
+        "threads": load.threads,
+        "lane": stage.lane,
+        "work_ps": load.work_ps,
+        "trace_work_ps": load.trace_work_ps,
+        "model_work_ps": load.model_work_ps,
+        "work_from": load.work_from,
+        "service_ps": load.service_ps,
+        "in_waits_ps": load.in_waits_ps,
+        "limits": rank,
+        **_empty_of(diagnosis if rank == 1 else None),
+        "runs_python": load.python,
+        "verdict": diagnosis.verdict,
+        "wait_share": None if diagnosis.waits is None else diagnosis.waits.ratio,
+        "share_seen": diagnosis.share_seen,
+        "args_json": json.dumps(stage.args),
+    }
 
 
 def _empty_of(diagnosis: Diagnosis | None) -> dict[str, Any]:

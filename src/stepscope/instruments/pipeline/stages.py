@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from stepscope.instruments.pipeline.calls import StageCall
 
 _FEW_STEPS = 4
-"""Fewer steps do not tell what each of them does."""
+"""Fewer steps do not show what each of them does."""
 _INDEX = re.compile(r"\[\d+\]")
 _PLACED = re.compile(r"(\w+?)Dataset(V\d+)?:(\d+)")
 FROM_GENERATOR = "from_generator"
-"""A flat_map over one element, whose function makes a stage that calls the generator: for its user, one
+"""A flat_map over one element, whose function makes a stage that calls the generator; for the user, one
 transformation."""
 _WORDS = {
     "Tensor": "from_tensors",
@@ -27,53 +27,53 @@ _WORDS = {
     "FixedLengthRecord": "FixedLengthRecordDataset",
     "Generator": FROM_GENERATOR,
 }
-"""Kinds of datasets that are written otherwise than they are called."""
+"""Kinds of datasets whose method has another name."""
 _READERS = frozenset({"TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset"})
-"""Classes of TensorFlow that are a flat_map, or an interleave, over the names of files: for their user, one
+"""TensorFlow classes that are a flat_map, or an interleave, over file names; for the user, one
 transformation."""
 _DIGITS = 18
-"""Longer numbers are no numbers of threads or elements."""
+"""Longer numbers are not counts of threads or elements."""
 PROGRAM = "program"
-"""The lane of stages that run when the program asks for a batch, and not before."""
+"""The lane of stages that run only when the program asks for a batch."""
 THREAD = "thread:"
-"""How the lanes begin of threads in which a stage works ahead and calls its input."""
+"""Prefixes of the lanes of threads in which a stage works ahead and calls its input."""
 
 
 @dataclass(eq=False)
 class PipelineStage:
-    """A stage as TensorFlow ran it. Times are not here: see rates."""
+    """A stage as TensorFlow ran it, without times: these are in rates."""
 
     number: int
     pipeline: int
-    """Number of its pipeline; 0 is the one the program takes batches from."""
+    """Number of its pipeline; the program takes batches from pipeline 0."""
     branch_name: str
     """Long name with the branch of a zip, a mixture or a concatenation."""
     user_stage: str | None
-    """As in the stat `name`: MapDataset:2 is the third transformation; None when TensorFlow added it."""
+    """Its transformation as in the stat `name`: MapDataset:2 is the third; None when TensorFlow added it."""
     above: PipelineStage | None = None
     ahead: bool = False
     """It works on threads of its own, ahead of its consumer."""
     taken: bool = False
     """The program itself takes batches from its pipeline."""
     fed_by: PipelineStage | None = None
-    """Root of the host's pipeline that it hands over to a device, under a distribution strategy."""
+    """Root of the host's pipeline that feeds a device, under a distribution strategy."""
     nested_in: PipelineStage | None = None
-    """The stage whose function made it, as interleave does; None when it is in the user's chain."""
+    """The stage whose function made it, as interleave does; None for stages of the user's chain."""
     position: int | None = None
-    """Place of its (first) transformation in the user's chain, counted from 0 at the source; that of the
-    transformation it is inside of, for a stage inside of a function. None when TensorFlow put it in."""
+    """Position of its (first) transformation in the user's chain, from 0 at the source; inside a function,
+    that of the transformation with the function. None when TensorFlow added it."""
     lists_files: bool = False
-    """It is a part of what list_files wrote; see chain."""
+    """It is a part of list_files; see chain."""
     reader: str | None = None
-    """The class of datasets that it is a part of, where that reads files."""
+    """The class of datasets that it is a part of, if that reads files."""
     lane: str = ""
-    """What it runs on: program, function:N (of stage N), thread:N (in which stage N works ahead)."""
+    """Its lane: program, function:N (of stage N), thread:N (in which stage N works ahead)."""
     args: dict[str, object] = field(default_factory=dict)
     calls: list[StageCall] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """Long name without any index."""
+        """Long name without indices."""
         return _INDEX.sub("", self.branch_name)
 
     @property
@@ -88,7 +88,7 @@ class PipelineStage:
 
     @property
     def written(self) -> list[str]:
-        """The user's transformations as one writes them; none where TensorFlow put it in."""
+        """The user's transformations as written; none where TensorFlow added it."""
         return [self.reader] if self.reader is not None else words(self.user_stage)
 
     @property
@@ -99,11 +99,11 @@ class PipelineStage:
 
     @property
     def spoken(self) -> str:
-        """The user's transformation as a person says it: map (transformation 2)."""
+        """The user's transformation in words: map (transformation 2)."""
         return self.named("{} (transformation {})")
 
     def named(self, form: str) -> str:
-        """The same in another form, for a word and a number."""
+        """The user's transformation as a word and a number."""
         outer = self.nested_in
         written = ["list_files"] if self.lists_files else self.written
         if outer is not None and self.is_whole and outer.position is not None:
@@ -116,7 +116,7 @@ class PipelineStage:
 
     @property
     def positions(self) -> list[int]:
-        """Places in the user's chain of all its transformations; none where TensorFlow put it in."""
+        """Positions in the user's chain of all its transformations; none where TensorFlow added it."""
         if self.position is None:
             return []
         numbers = [int(place) for _, _, place in _PLACED.findall(self.user_stage or "")]
@@ -124,32 +124,31 @@ class PipelineStage:
 
     @property
     def parallelism(self) -> int | None:
-        """Calls of its function that may run at once; None when it is not told."""
+        """Calls of its function that may run at once; None when unknown."""
         return self.number_of("parallelism") or None
 
     def number_of(self, key: str) -> int | None:
-        """What the recording says under a key, if it is a number and not negative."""
+        """The recorded value of a key, if it is a number and not negative."""
         value = str(self.args.get(key))
         return int(value) if value.isdecimal() and value.isascii() and len(value) <= _DIGITS else None
 
     @property
     def consumer_lane(self) -> str:
-        """The lane that takes its elements. Lanes of its consumers are known."""
+        """The lane of its consumer. Lanes of its consumers are known."""
         if self.above is None:
             return PROGRAM if self.taken else f"pipeline:{self.pipeline}"
         return f"{THREAD}{self.above.number}" if self.above.ahead else self.above.lane
 
 
 def branch(branch_name: str) -> str:
-    """The last part of a long name, from the branch on where it is in one of several:
-    Zip[1]::ParallelMapV2."""
+    """The last part of a long name, from the branch on if it has one: Zip[1]::ParallelMapV2."""
     parts = branch_name.split("::")
     indexed = [number for number, part in enumerate(parts) if part.endswith("]")]
     return "::".join(parts[indexed[-1] if indexed else -1 :])
 
 
 def written(name: str) -> str | None:
-    """The user's transformation of the stat `name`, None when TensorFlow put it in."""
+    """The user's transformation in the stat `name`, None when TensorFlow added it."""
     return None if not name or name.startswith("inject/") or not _PLACED.search(name) else name
 
 
@@ -159,7 +158,7 @@ def placed(user_stage: str | None) -> list[tuple[str, int]]:
 
 
 def words(user_stage: str | None) -> list[str]:
-    """The transformations of `fused(MapDataset:2,BatchDatasetV2:3)` as one writes them: map, batch."""
+    """The transformations of `fused(MapDataset:2,BatchDatasetV2:3)` as written: map, batch."""
     return [
         _WORDS.get(kind, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower().removeprefix("parallel_"))
         for kind, _, _ in _PLACED.findall(user_stage or "")
@@ -167,8 +166,8 @@ def words(user_stage: str | None) -> list[str]:
 
 
 def written_as(user_stage: str, position: int | None) -> str:
-    """The user's transformation of a stage, for a sentence. position: as in Stage. What a function makes has
-    a number beyond all of the chain, which says nothing: there it is the place of that function's."""
+    """The user's transformation of a stage, for a sentence. position: as in Stage. Numbers inside functions
+    come after the whole chain and mean nothing to a user: there, the position of the function counts."""
     if position is None or position in {number for _, number in placed(user_stage)}:
         return user_stage
     written = " with ".join(words(user_stage))
@@ -176,16 +175,16 @@ def written_as(user_stage: str, position: int | None) -> str:
 
 
 def call_text(word: str) -> str:
-    """A transformation as a method, or as the class that it is: .map, TFRecordDataset."""
+    """A transformation as a method, or as its class: .map, TFRecordDataset."""
     return word if word[:1].isupper() else f".{word}"
 
 
 def reader_of(user_stage: str | None) -> str | None:
-    """The class of datasets that a stage is written as, if that reads files."""
+    """The class of datasets that the user wrote for a stage, if it reads files."""
     written = words(user_stage)
     return written[0] if len(written) == 1 and written[0] in _READERS else None
 
 
 def made_in_steps(made: int, steps: int) -> bool:
-    """Whether so many iterators in so many steps are one for most of them, and no beginning of an epoch."""
+    """Whether this many iterators in this many steps mean one per step, and not the start of an epoch."""
     return steps >= _FEW_STEPS and 2 * made >= steps

@@ -1,9 +1,9 @@
 """Calls of iterators without ids, as TensorFlow 1 records them.
 
-The name of an iterator is its whole way from the root: `Iterator::Model::Prefetch::FlatMap[39]::TFRecord` is
-consumed by `Iterator::Model::Prefetch::FlatMap`, and the index tells the instance. So names nest the calls:
-threads are not always told, a Timeline packs its slices into lanes, and times are whole microseconds, in
-which several short calls begin at once.
+The name of an iterator is its path from the root: `Iterator::Model::Prefetch::FlatMap[39]::TFRecord` is
+consumed by `Iterator::Model::Prefetch::FlatMap`, and the index identifies the instance. So names nest the
+calls: threads are not always recorded, a Timeline packs its slices into lanes, and in whole microseconds
+several short calls begin at once.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 _INSTANCE = re.compile(r"\[\d+\]$")
 _SLACK_PS = 10**6
-"""Start and duration are cut to whole microseconds each, so that a call may seem to end one after what is
-around it."""
+"""Start and duration are each cut to whole microseconds, so a call may seem to end one after the call around
+it."""
 _begin = attrgetter("ts_ps")
 _MADE_BY = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]::[^:]+$")
-"""A name whose iterator was made by the function of its consumer, as flat_map and interleave do."""
+"""A name whose iterator the function of its consumer made, as in flat_map and interleave."""
 _VERSION = re.compile(r"(V\d+)?$")
 _REPEATS = re.compile(r"^(Forever|Finite|Empty)Repeat$")
 _ADDED = frozenset({"Model", "Root", "Optimize", "MaxIntraOpParallelism", "PrivateThreadPool"})
-"""Stages that TensorFlow puts around the user's."""
+"""Stages that TensorFlow adds around the user's."""
 
 
 @lru_cache(maxsize=4096)
 def consumer(name: str) -> str | None:
-    """The name of the iterator that consumes the one of this name; None at the root."""
+    """The name of the consumer of an iterator; None at the root."""
     above, _, _ = name.rpartition("::")
     return None if above == "Iterator" or not above else _INSTANCE.sub("", above)
 
 
 def nest(calls: Iterable[StageCall]) -> None:
-    """Sets what each call of an iterator is inside of: a call of its consumer, or at the root the op that
-    takes the batch. One of a stage that works ahead is inside of nothing."""
+    """Sets the call around each call: one of its consumer, or at the root the op that takes the batch. A call
+    of a stage that works ahead has none."""
     around: defaultdict[str | None, list[StageCall]] = defaultdict(list)
     ordered = sorted(calls, key=lambda call: (call.ts_ps, -call.end_ps, len(call.name)))
     for call in ordered:
@@ -61,11 +61,11 @@ def nest(calls: Iterable[StageCall]) -> None:
 
 
 def _enclosing_call(call: StageCall, others: Sequence[StageCall]) -> StageCall | None:
-    """The one of the calls, which are in order of time, that holds a call."""
+    """The call that contains another one; calls are in order of time."""
     at = bisect_right(others, call.ts_ps, key=_begin) - 1
     if at < 0:
         return None
-    # Of those that begin in the same microsecond, the longest, which comes first, holds it.
+    # Of those that begin in the same microsecond, the longest, which comes first, contains it.
     at = bisect_left(others, others[at].ts_ps, 0, at, key=_begin)
     if others[at].end_ps + _SLACK_PS < call.end_ps:
         return None
@@ -73,8 +73,8 @@ def _enclosing_call(call: StageCall, others: Sequence[StageCall]) -> StageCall |
 
 
 def name(stages: Sequence[PipelineStage]) -> None:
-    """Names the user's transformations by what ran, with their places from the source on; those inside of
-    functions come after all others, as in recordings that tell. stages: consumers first."""
+    """Names the user's transformations after the stages that ran, with positions from the source on; those
+    inside functions come after all others, as in newer recordings. stages: consumers first."""
     nested: set[PipelineStage] = set()
     for stage in stages:
         if stage.above is not None and (stage.above in nested or _MADE_BY.search(stage.calls[0].name)):

@@ -1,7 +1,7 @@
-"""The cost of tracing: steps that were not traced, beside those that were.
+"""The cost of tracing: steps with a profiler compared with steps without one.
 
-An event costs the thread it is on about a microsecond, more than a small op takes itself. A recorder saw
-steps before it traced any; by how much those were shorter tells it, as far as events explain it.
+An event costs its thread about a microsecond, more than a small op takes. A recorder sees steps before it
+traces any; how much shorter these are shows the cost, as far as events explain it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _MOST_EVENT_PS = 2 * 10**6
-"""No event costs more: the rest of a difference is other programs', or buffers that were filled."""
+"""No event costs more: the rest of a difference comes from other programs, or from full buffers."""
 
 
 @dataclass(frozen=True)
 class TracingPace:
-    """Steps with and without a profiler, as the recorder saw them; means."""
+    """Mean steps with and without a profiler, as the recorder saw them."""
 
     traced_ps: float
     untraced_ps: float
@@ -23,6 +23,6 @@ class TracingPace:
 
     @property
     def untraced_share(self) -> float:
-        """A step that is not traced, as part of one that is; 1 where tracing costs nothing."""
+        """An untraced step as part of a traced one; 1 where tracing costs nothing."""
         cost_ps = min(self.traced_ps - self.untraced_ps, self.events * _MOST_EVENT_PS)
         return 1 - max(cost_ps, 0.0) / self.traced_ps if self.traced_ps > 0 else 1.0

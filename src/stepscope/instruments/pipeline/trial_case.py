@@ -1,4 +1,4 @@
-"""The case that is tried: the stage that limits, in its pipeline, and what a trial of a change is."""
+"""The case of a trial: the stage that limits, in its pipeline; and a trial of a change."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
 
 Facts = Mapping[str, str | int | float]
-"""What the words for a change need: `way`, where it is one of several, the stage, and numbers."""
+"""Values for the wording of a change: `way`, where it is one of several, the stage, and numbers."""
 
 Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts"]
-"""What is not known of a change."""
+"""Why a gain is unknown."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A change: its name, what of the stage it is about, and the model after it."""
+    """A change: its name, its values, and the model after it."""
 
     name: str
     facts: Facts
     then: PipelineModel
     unknown: Unknown = ""
-    """Why what it gains cannot be told."""
+    """Why its gain cannot be predicted."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Case:
     bound: bool = True
     """The program waits for its input."""
     tells_cores: bool = True
-    """The recording says how many cores there are."""
+    """The recording tells how many cores there are."""
     remade: bool = False
     """The program makes a new iterator in most steps."""
 
@@ -57,12 +57,12 @@ class Case:
 
     @property
     def is_fused(self) -> bool:
-        """Whether it is a map that TensorFlow fused with the batch behind it."""
+        """Whether it is a map that TensorFlow fused with the batch after it."""
         return self.stage.short.startswith("MapAndBatch")
 
     @property
     def has_function(self) -> bool:
-        """Whether it is a map, whose function can be called otherwise."""
+        """Whether it is a map, whose function can be called in another way."""
         return self.stage.short.startswith(("Map", "ParallelMap")) and not self.is_fused
 
     @property
@@ -72,12 +72,12 @@ class Case:
 
     @property
     def upstream(self) -> list[int]:
-        """Numbers of the stages that feed it."""
+        """Numbers of its inputs."""
         return [load.stage.number for load in self.fed_by(self.worst)]
 
     @property
     def batched(self) -> float:
-        """Elements of the stage that a batch behind it, or fused with it, takes; 1 when none does."""
+        """Elements of the stage that the batch after it, or fused with it, takes; 1 without one."""
         if self.is_fused:
             return float(self.stage.number_of("batch_size") or 1)
         above = self.stage.above
@@ -92,11 +92,11 @@ class Case:
         return 1.0
 
     def facts(self, way: str = "", **more: str | int | float) -> Facts:
-        """What the words for a change of the stage need."""
+        """Values for the wording of a change of the stage."""
         return self.facts_of(self.stage, way, **more)
 
     def facts_of(self, stage: PipelineStage, way: str = "", **more: str | int | float) -> Facts:
-        """The same for a change of another stage."""
+        """Values for the wording of a change of another stage."""
         return {
             "stage": stage.spoken,
             "autotune": autotune(self.loads),
@@ -107,18 +107,17 @@ class Case:
 
     @property
     def outside(self) -> Load:
-        """The stage itself, or for one that a function makes the stage in the user's chain whose function it
-        is."""
+        """The stage itself; for one made by a function, the stage of the user's chain with that function."""
         outer = self.stage.nested_in
         return next((load for load in self.loads if load.stage is outer), self.worst)
 
     def fed_by(self, load: Load) -> list[Load]:
-        """The stages that feed one."""
+        """The inputs of a stage."""
         return [other for other in self.loads if _is_below(other, load)]
 
     def parallelized(self, width: int | None = None) -> PipelineModel:
-        """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
-        as the pool has when None."""
+        """The model with threads for the stage, and one for its input. width: its threads, by default the
+        pool's."""
         now, number = self.now, self.stage.number
         upstream = self.upstream
         lane = next((part.lane for part in now.parts if part.number == number), None)
@@ -134,18 +133,18 @@ class Case:
 
 
 def autotune(loads: Sequence[Load]) -> str:
-    """How the program's TensorFlow writes it. TensorFlow 1 has it among what is experimental."""
+    """The spelling of AUTOTUNE in the program's TensorFlow; TensorFlow 1 has it in `experimental`."""
     return AUTOTUNE if _numbered(loads) else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
 
 
 def any_order(loads: Sequence[Load]) -> str:
-    """How the program's TensorFlow lets a stage hand elements over as they are ready: TensorFlow 1 has it
-    among the options of the whole pipeline."""
+    """How the program's TensorFlow lets a stage pass elements on as soon as they are ready; in TensorFlow 1
+    it is an option of the whole pipeline."""
     return ANY_ORDER if _numbered(loads) else "options.experimental_deterministic = False"
 
 
 def _numbered(loads: Sequence[Load]) -> bool:
-    """Whether iterators have ids. Those without are TensorFlow 1's."""
+    """Whether iterators have ids; TensorFlow 1's have none."""
     return any(not call.is_unnumbered for load in loads for call in load.stage.calls[:1])
 
 

@@ -1,7 +1,7 @@
 """Trials for the stage that limits: each is the rate model with one thing changed.
 
-A rule looks at the stage and yields what fits it. Rules that fit the stage come before those that fit all.
-The words for a trial are in report/.
+A rule looks at the stage and yields the trials that suit it. Rules for certain stages come before those for
+all. The wording of trials is in report/.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, placed
 from stepscope.instruments.pipeline.trial_case import Case, Trial, Unknown, autotune
 
 HELPS = 0.05
-"""A change helps when it takes at least this part off the step."""
+"""A change helps when it shortens the step by at least this part."""
 
 
 def trials(case: Case) -> Iterator[Trial]:
-    """All that can be tried."""
+    """All trials for a case."""
     for rule in _RULES:
         yield from rule(case)
 
 
 def _more_threads(case: Case) -> Iterator[Trial]:
-    """A stage with a function of its own gets more threads, or a host with more cores."""
+    """A stage with a function of its own gets more threads, or the host more cores."""
     stage, now, width = case.stage, case.now, case.worst.width
     if stage.short == "Map":
         yield Trial("parallelise_map", case.facts("sequential"), case.parallelized())
@@ -52,8 +52,8 @@ def _vectorise(case: Case) -> Iterator[Trial]:
     if not (case.has_function or case.is_fused) or many < 2:
         return
     facts = case.facts("fused" if case.is_fused else "alone", elements=many)
-    # Python may do anything with many elements, and a trace without executors does not say what is spent
-    # on calling.
+    # Python may do anything with many elements, and a trace without executors does not show the time
+    # of calls.
     if worst.python or worst.between_kernels_ps is None:
         yield Trial("vectorise", facts, case.now, "many_at_once")
     else:
@@ -88,7 +88,7 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
     """Several files, or branches, are read at once."""
     stage, now, outer = case.stage, case.now, case.stage.nested_in
     if stage.short == "Generator":
-        return  # from_generator() has a flat_map of its own around the one generator
+        return  # from_generator() adds a flat_map around the one generator
     if outer is not None and outer.short.startswith(("Interleave", "FlatMap")):
         yield _several_at_once(case, outer)
     elif outer is not None and outer.short.startswith("ParallelInterleave"):
@@ -106,7 +106,7 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
 
 
 def _several_at_once(case: Case, outer: PipelineStage) -> Trial:
-    """What an interleave or a flat_map around the stage reads, several at a time."""
+    """Reads several inputs of the interleave or flat_map around the stage at once."""
     number, reads = _branches(case, outer), case.stage.short in READERS
     way = "interleave" if "Interleave" in outer.short else "files" if reads else "flat_map"
     facts = case.facts_of(outer, way)
@@ -122,8 +122,8 @@ def _parallel_branches(case: Case, outer: PipelineStage, branches: int) -> Pipel
 
 
 def _branches(case: Case, outer: PipelineStage) -> int:
-    """Branches of an interleave or a flat_map: files, mostly. Each of its iterators makes its own, and those
-    of the next epoch are not more of them."""
+    """Branches of an interleave or a flat_map, mostly files. Each of its iterators makes its own, so later
+    epochs add none."""
     heads = [load.stage for load in case.loads if load.stage.above is outer and load.stage.nested_in is outer]
     found: defaultdict[tuple[int, str | None], set[str | None]] = defaultdict(set)
     for head in heads:
@@ -133,14 +133,14 @@ def _branches(case: Case, outer: PipelineStage) -> int:
 
 
 def _any_order(case: Case) -> Iterator[Trial]:
-    """A stage that works on several elements at once hands them over as they are ready."""
+    """A stage that works on several elements at once passes them on as soon as they are ready."""
     for stage in (case.stage, case.stage.nested_in):
         if stage is not None and stage.ahead and stage.args.get("deterministic") == "true":
             yield Trial("any_order", case.facts_of(stage), case.now, "order")
 
 
 def _copies(case: Case) -> Iterator[Trial]:
-    """Several copies of the pipeline up to a stage that cannot run in parallel, each of a shard."""
+    """Several copies of the pipeline, up to a stage that cannot run in parallel, each for a shard."""
     stages = [load.stage for load in case.loads]
     if not copies.possible(case.stage, stages):
         return
@@ -185,8 +185,8 @@ def _filter_first(case: Case) -> Iterator[Trial]:
 
 
 def _cache(case: Case) -> Iterator[Trial]:
-    """Behind the stage; for one that a function makes, behind the stage whose function it is: a cache within
-    a function begins anew at each call."""
+    """A cache after the stage; for a stage made by a function, after the one with the function: a cache
+    inside a function starts empty at each call."""
     load = case.outside
     above: PipelineStage | None = load.stage
     cached = False

@@ -1,4 +1,4 @@
-"""The verdict: is the input the bottleneck, which stage, how sure, and on what evidence."""
+"""The verdict: whether the input is the bottleneck, which stage is, how certain that is, and the evidence."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ Verdict = Literal["input_bound", "partly_input_bound", "not_input_bound", "unkno
 Confidence = Literal["high", "medium", "low"]
 
 _SEEN = 0.5
-"""Traced runs show how the input holds up others when they wait for it for this part of the time."""
+"""Traced runs are representative when they wait at least this part of the time that other runs wait."""
 FEW_STEPS = 5
-"""With fewer steps than this the share is not sure."""
+"""With fewer steps than this, the share is uncertain."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the trace of one source says about its input pipeline."""
+    """The input pipeline in the trace of one source."""
 
     verdict: Verdict
     confidence: Confidence
@@ -55,51 +55,51 @@ class Diagnosis:
     loads: tuple[Load, ...]
     """All stages, consumers first."""
     ranked: tuple[Load, ...]
-    """Stages by how much they hold the pipeline up; empty when that cannot be told."""
+    """Stages, those that limit the pipeline most first; empty when unknown."""
     changes: tuple[PredictedChange, ...]
     cores: int
     share_seen: float = 1.0
-    """Part of the recording's calls that was looked at."""
+    """The part of the recording's calls that was read."""
     accounts: Accounts | None = None
-    """What tf.data's own model tells, where one was captured."""
+    """The accounts of tf.data's own model, where captured."""
     machine: Machine | None = None
-    """How busy the cores were, where a record tells."""
+    """How busy the cores were, where recorded."""
     ceiling: Ceiling | None = None
     places: Mapping[PipelineStage, Sequence[UserStage]] = field(default_factory=dict)
-    """Where the user wrote each stage, as far as the capture tells."""
+    """Where the user wrote each stage, where captured."""
     step_ps: int | None = None
-    """Duration of a step that predictions are to be compared with: without a profiler, where the capture
-    tells that, else as it was traced. None where no waits are known."""
+    """Duration of a step to compare predictions with: without a profiler, if the capture has it, else as
+    traced. None where no waits are known."""
     pace: TracingPace | None = None
-    """What steps took with and without a profiler, where the capture tells both."""
+    """Durations of steps with and without a profiler, where captured."""
     contends: Load | None = None
-    """The stage that takes most of the cores where a pipeline keeps up but shares them with the program."""
+    """The stage that takes most of the cores, where a pipeline keeps up but shares them with the program."""
     bottleneck: Load | None = None
     """The stage that limits: without its work a step would be shorter. None when no stage does."""
     beside: Load | None = None
-    """Another stage that holds the program up just as long, on threads of its own: without the work of one of
-    the two a step would take as long as now."""
+    """Another stage that limits as much, on its own threads: removing the work of only one of the two gains
+    nothing."""
     wait_share: float | None = None
-    """Part of the steps in which a call for a batch was under way, whatever else went on."""
+    """The part of the steps in which a call for a batch was under way."""
     odd: tuple[Oddity, ...] = ()
-    """What is lost or odd in the recording; it lowers the confidence."""
+    """Losses and oddities of the recording; each lowers the confidence."""
     model: PipelineModel | None = None
-    """The rate model of the steps as they are, where predictions begin. None where no waits are known."""
+    """The rate model of the steps as they are, from which predictions start. None where no waits are
+    known."""
     unseen: int | None = None
-    """What runs that were traced waited for input, where that is much less than what others do: between them
-    the pipeline worked ahead, and nobody saw what its stages needed."""
+    """Waiting of the traced runs, where that is much less than that of other runs: between traced runs the
+    pipeline worked ahead, unobserved."""
     ends: Ending | None = None
-    """How the pipeline ends: with a prefetch, and whose."""
+    """How the pipeline ends: with or without a prefetch, and who added it."""
     removed: tuple[Removed, ...] = ()
-    """Transformations of the user's that TensorFlow took out."""
+    """Transformations of the user's that TensorFlow removed."""
     tells_cores: bool = True
-    """The recording says how many cores the machine has, or tf.data may use."""
+    """The recording tells how many cores the machine has, or tf.data may use."""
 
     @property
     def without_limit(self) -> Prediction | None:
-        """A step without the work of the stage that limits, and of another that holds the program up just as
-        long: with the proposal that takes it away, if there is one, else as if it had nothing to do. None
-        when no stage limits."""
+        """A step without the work of the stages that limit: by the proposal that removes it, if there is one,
+        else as if they did nothing. None when no stage limits."""
         if self.model is None or self.step_ps is None or self.bottleneck is None:
             return None
         if self.beside is None:
@@ -113,15 +113,15 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class CaptureEvidence:
-    """What a capture holds beside the trace."""
+    """What a capture records beside the trace."""
 
     models: Sequence[ModelRow] = ()
     places: Sequence[UserStage] = ()
     machine: Machine | None = None
     missing: Sequence[Oddity] = ()
-    """What of the recording is lost or was cut, in sentences."""
+    """Losses and cuts of the recording, in sentences."""
     pace: TracingPace | None = None
-    """What steps took with and without a profiler, where a recorder saw both."""
+    """Durations of steps with and without a profiler, where a recorder saw both."""
     remade: bool = False
     """The program makes a new iterator in most steps."""
 
@@ -135,8 +135,8 @@ def diagnose(
     beside: CaptureEvidence | None = None,
     judged: Weighed | None = None,
 ) -> Diagnosis:
-    """Judges the calls of one source. device: an accelerator was recorded. judged: what the time of its steps
-    goes to, which the verdict follows; without it waiting for a batch decides alone."""
+    """The diagnosis of one source. device: the recording has an accelerator. judged: the parts of its steps,
+    which the verdict follows; without them, only the waits decide."""
     beside = beside or CaptureEvidence()
     found, of = stage_tree.build(calls)
     waited = waits.find(calls, steps)
@@ -188,7 +188,8 @@ def diagnose(
 
 
 def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tuple[Waits, int | None]:
-    """The waits as the time of the steps was weighed, and what traced runs waited if that is too little."""
+    """The waits by the parts of the steps; and the wait of the traced runs, if too short to be
+    representative."""
     if judged is None or not waited.has_steps or waited.between or judged.whole_capture:
         return waited, None
     traced_ps = waited.wait_ps
@@ -201,11 +202,11 @@ def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tu
 
 
 def _add_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps: int) -> Diagnosis:
-    """The diagnosis with its verdict made sure, the stages ranked, and those that limit."""
+    """The diagnosis with its final verdict and ranking, and the stages that limit."""
     loads, ends, verdict = diagnosis.loads, diagnosis.ends, diagnosis.verdict
     gains = {load.stage: gain_without(now, [load], step_ps) for load in loads}
     ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
-    # What is not prefetched is waited for however fast it is.
+    # Without a prefetch, the program waits for the pipeline, however fast it is.
     asked = ends is not None and ends.prefetch == "none" and waited.ratio >= PARTLY_FROM
     keeps_up = bool(loads) and diagnosis.unseen is None and not asked and _keeps_up(loads, waited)
     if keeps_up and verdict == "partly_input_bound":
@@ -226,7 +227,7 @@ def _add_changes(
     beside: CaptureEvidence,
     device: bool,
 ) -> Diagnosis:
-    """The diagnosis with what to change: at the stage that limits, or that takes most of the cores."""
+    """The diagnosis with proposed changes: for the stage that limits, or that takes most of the cores."""
     loads, machine, worst = diagnosis.loads, diagnosis.machine, diagnosis.bottleneck
     bound = diagnosis.verdict != "not_input_bound"
     tried = worst if bound else changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, machine)
@@ -244,8 +245,8 @@ def _add_changes(
 
 
 def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
-    """How sure the diagnosis is. Where the program waits and no stage explains it, the wait may as well be
-    for a core."""
+    """The confidence of the diagnosis. If the program waits and no stage explains it, it may be waiting for a
+    core."""
     inside = sum(load.service_ps for load in diagnosis.loads if load.stage.lane == PROGRAM)
     explained = (
         not diagnosis.loads
@@ -261,7 +262,7 @@ def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
 
 
 def gain_without(now: PipelineModel, loads: Sequence[Load], measured_ps: int) -> int:
-    """By how much a step would be shorter if some stages had nothing to do."""
+    """How much shorter a step would be if some stages did nothing."""
     then = now.changed([load.stage.number for load in loads], lambda part: None)
     return 0 if then == now else measured_ps - predict(now, then, measured_ps).step_ps
 
@@ -273,8 +274,8 @@ def _limiting(
     waited: Waits,
     measured_ps: int,
 ) -> tuple[Load | None, Load | None]:
-    """The stage that limits, and another one where only both together do. ranked: by what a step would gain
-    without each."""
+    """The stage that limits, and a second one if only removing both gains anything. ranked: by the gain of
+    removing each."""
     enough = max(min(HELPS * measured_ps, waited.wait_ps / 2), 1)
     busy = sorted((load for load in ranked if load.service_ps), key=lambda load: -load.service_ps)[
         :_MOST_LANES
@@ -292,43 +293,43 @@ def _limiting(
 
 
 _AS_LONG = 0.9
-"""A stage needs as long as another when it needs at least so much of its time."""
+"""Two stages take equally long when one needs at least this part of the other's time."""
 _ALONE = 0.4
-"""Two stages limit together when one of them gains less than this part of what both gain."""
+"""Two stages limit together when removing one gains less than this part of removing both."""
 _MOST_LANES = 6
-"""Stages that are looked at two by two: of these that need most."""
+"""Most stages that are examined in pairs: those that take longest."""
 
 
 def _program_cpu(loads: Sequence[Load], waited: Waits, machine: Machine | None) -> int:
-    """What a step needs of the cores outside of the pipeline: from the record, else one core's work while
-    the program does not wait."""
+    """CPU work of a step outside the pipeline: as recorded, else one core's while the program does not
+    wait."""
     if machine is None or machine.process_cores is None:
         return waited.step_ps - waited.wait_ps
     return max(round(machine.process_cores * waited.step_ps) - sum(load.cpu_ps for load in loads), 0)
 
 
 def follow(judged: Weighed) -> Verdict:
-    """The verdict that agrees with what is said of the steps."""
+    """The verdict that agrees with the parts of the steps."""
     if judged.cause == "input":
         return "input_bound"
     return "partly_input_bound" if judged.share_of("input") > PARTLY_FROM else "not_input_bound"
 
 
 def judge(ratio: float) -> Verdict:
-    """The verdict for a share of the step time where nothing else is known of the steps."""
+    """The verdict for a share of the step, where nothing else is known."""
     if ratio >= BOUND_FROM:
         return "input_bound"
     return "partly_input_bound" if ratio >= PARTLY_FROM else "not_input_bound"
 
 
 def _keeps_up(loads: Sequence[Load], waited: Waits) -> bool:
-    """Whether the pipeline could deliver twice as fast as the program takes: what the program waits for then
-    is a thread or a core, not data."""
+    """Whether the pipeline could deliver twice as fast as the program takes: then the program waits for a
+    thread or a core, not for data."""
     lanes: Counter[str] = Counter()
     for load in loads:
         lanes[load.stage.lane] += load.service_ps
     if 2 * lanes[PROGRAM] >= waited.wait_ps > 0:
-        return False  # nothing is ahead: it waits while they work, however short that is
+        return False  # nothing works ahead: the program waits while the stages work, however briefly
     return 2 * max(lanes.values(), default=0) < waited.step_ps - waited.wait_ps
 
 

@@ -1,4 +1,4 @@
-"""Prediction against measurement: what was changed between two captures of a program, and what it gained."""
+"""Prediction and measurement: what changed between two captures of a program, and what it gained."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from stepscope.instruments.pipeline.verdict import Diagnosis
 
 @dataclass(frozen=True)
 class Recorded:
-    """A capture: its diagnosis, and the chain of datasets that the user wrote."""
+    """A capture: its diagnosis, and the user's chain of datasets."""
 
     diagnosis: Diagnosis
     places: Sequence[UserStage]
 
 
 class Neighbours(NamedTuple):
-    """Cores that other programs kept busy during the steps of two captures, and the cores there are."""
+    """Cores that other programs kept busy during the steps of two captures, and the number of cores."""
 
     before: float
     after: float
@@ -34,41 +34,41 @@ class Neighbours(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether they used enough more or less of the machine to change the step themselves."""
+        """Whether their use changed enough to change the step by itself."""
         return abs(self.after - self.before) >= OTHERS * self.cores
 
 
 class ChainEdit(NamedTuple):
-    """What differs between two chains of datasets. before, after: num_parallel_calls; -1 is AUTOTUNE."""
+    """A difference between two chains of datasets. before, after: num_parallel_calls; -1 is AUTOTUNE."""
 
     kind: Literal["added", "removed", "parallelism"]
     place: UserStage
-    """The transformation, in the chain that has it; of parallelism in the new one."""
+    """The transformation, in the chain that has it; for parallelism, in the new one."""
     before: int | None = None
     after: int | None = None
 
 
 @dataclass(frozen=True)
 class Verification:
-    """A change and what it gained. Times are of steps that were not traced where both captures tell them,
-    else of traced steps on both sides."""
+    """A change and its gain. Times are of untraced steps where both captures have them, else of traced
+    steps."""
 
     edits: tuple[ChainEdit, ...]
-    """What differs between the two pipelines; nothing when what changed is elsewhere."""
+    """What differs between the two pipelines; empty when the change is elsewhere."""
     change: PredictedChange | None
-    """The change that was predicted; None when none of those that were tried is what was made."""
+    """The predicted change that was made; None when the change was not predicted."""
     before_ps: int
     after_ps: int
     untraced: bool = False
-    """Times are of steps that were not traced."""
+    """Times are of untraced steps."""
     neighbours: Neighbours | None = None
-    """What other programs did meanwhile; None where a capture does not tell."""
+    """Load from other programs; None where a capture does not record it."""
     turns: int = 1
-    """How often each of the two was recorded, in turns."""
+    """Number of recordings of each program, in turns."""
 
     @property
     def disturbed(self) -> bool:
-        """Other programs changed what they take of the machine, so that the comparison says nothing."""
+        """Other programs changed their load, so the comparison says nothing."""
         return self.neighbours is not None and self.neighbours.changed
 
     @property
@@ -78,26 +78,26 @@ class Verification:
 
     @property
     def helped(self) -> bool:
-        """The step became at least a twentieth shorter."""
+        """The step became shorter by at least a twentieth."""
         return self.ratio <= 1 - HELPS
 
     @property
     def as_predicted(self) -> bool | None:
-        """Whether the measured step lies in the interval that was predicted; None without a prediction, and
-        where other programs changed what they take of the machine."""
+        """Whether the measured step lies in the predicted interval; None without a prediction, or when other
+        programs changed their load."""
         if self.change is None or self.change.unknown or self.disturbed:
             return None
         return self.change.prediction.low_ps <= self.after_ps <= self.change.prediction.high_ps
 
 
 def verify(before: Recorded, after: Recorded) -> Verification | None:
-    """Compares one with the other; None when one of them has no steps to measure."""
+    """Compares two captures; None when one of them has no steps to measure."""
     return compare([before], [after])
 
 
 def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verification | None:
-    """The same of captures that were made in turns: before, after, before, after. Their first ones tell what
-    was changed. None when one of them has no steps to measure."""
+    """Compares captures made in turns: before, after, before, after. The first two show what changed. None
+    when one of them has no steps to measure."""
     everything = [*before, *after]
     if not before or not after or any(recorded.diagnosis.waits is None for recorded in everything):
         return None
@@ -124,10 +124,10 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
 def _change_made(
     edits: Sequence[tuple[str | None, ChainEdit, UserStage | None]], predicted: Diagnosis, measured: Diagnosis
 ) -> PredictedChange | None:
-    """The change that was predicted and that the edits, or else the stages, show to have been made."""
+    """The predicted change that the edits, or else the stages, show was made."""
     names = [name for name, edit, at in edits if name and _is_meant(at, edit, predicted)]
     seen = list(_changes_of_stages(predicted, measured))
-    # Python that is gone is what was changed, whatever the chain that replaces it looks like.
+    # If Python is gone, that was the change, whatever chain replaces it.
     names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
     alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
     return next((change for name in alike for change in predicted.changes if change.name == name), None)
@@ -149,8 +149,8 @@ def _neighbours(before: Sequence[Recorded], after: Sequence[Recorded]) -> Neighb
 
 
 def _is_meant(at: UserStage | None, edit: ChainEdit, diagnosis: Diagnosis) -> bool:
-    """Whether an edit changes the stage that predictions are of. at: the transformation before it that was
-    edited, or that an added one follows. A stage may stand for several: TensorFlow fuses map and batch."""
+    """Whether an edit changes the stage of the predictions. at: the edited transformation, or the one before
+    an added one. A stage may stand for several: TensorFlow fuses map and batch."""
     if edit.place.transformation == "prefetch" or not diagnosis.changes:
         return True
     stage = next(
@@ -177,8 +177,7 @@ _PARALLEL = {
 def _edits(
     before: Sequence[UserStage], after: Sequence[UserStage]
 ) -> Iterator[tuple[str, ChainEdit, UserStage | None]]:
-    """Names of the changes that were made, what was done, and to which transformation of the old chain; from
-    the two chains."""
+    """Changes between two chains: name, edit, and transformation of the old chain."""
     old, new = _chain(before), _chain(after)
     words, others = [stage.transformation for stage in old], [stage.transformation for stage in new]
     for kind, i, j in _aligned(words, others):
@@ -197,7 +196,7 @@ def _edits(
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """What was added, removed and kept, from the end of the chains that is the source on."""
+    """Transformations that were added, removed and kept, from the end of the chains to the source."""
     from difflib import SequenceMatcher
 
     for what, i, end, j, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -219,7 +218,7 @@ def _arguments(place: UserStage) -> dict[str, Any]:
 
 
 def _changes_of_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
-    """Names of the changes that would explain how the stages differ, where the chains do not."""
+    """Names of the changes that would explain a difference of the stages, where the chains are equal."""
     name = before.changes[0].stage if before.changes else None
     worst = before.bottleneck or _named(before.loads, name)
     if worst is None:
@@ -231,7 +230,7 @@ def _changes_of_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
         same = _fused(worst, after.loads)
         if same is not None and same.width > worst.width and worst.stage.short == "Map":
             yield "parallelise_map"
-    # Half, give or take: what was predicted was that, and not any less work.
+    # About half: that was predicted, and not less work in general.
     if same is not None and 0.35 <= same.work_ps / max(worst.work_ps, 1) <= 0.65:
         yield "halve_work"
 
@@ -241,8 +240,8 @@ def _named(loads: Sequence[Load], name: str | None) -> Load | None:
 
 
 def _fused(load: Load, others: Sequence[Load]) -> Load | None:
-    """The stage that does another's work. TensorFlow may fuse stages, or no longer: Map and BatchV2, or
-    MapAndBatch."""
+    """The stage that does another one's work. TensorFlow may fuse stages, or stop doing so: Map and BatchV2,
+    or MapAndBatch."""
     written = set(words(load.stage.user_stage))
     alike = [other for other in others if written & set(words(other.stage.user_stage))]
     placed_alike = [other for other in alike if other.stage.position == load.stage.position]

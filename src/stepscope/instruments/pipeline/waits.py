@@ -1,7 +1,7 @@
 """Waits of the program for its next batch, step by step.
 
 A wait is a call that fetches a batch: the op IteratorGetNext, or the pipeline's root called from the
-program's own thread (an eager loop over a Dataset). Several replicas that wait at once count once.
+program's own thread (an eager loop over a Dataset). Replicas that wait at the same time count once.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.spans import Interval, contained, length, lengths, shared, union
 
 BOUND_FROM, PARTLY_FROM = CauseThresholds.stands_out, 0.1
-"""Waiting for input as part of the step time: from here on the input is the bottleneck, or a part of it."""
+"""From this part of the step time on, waiting makes the input the bottleneck, or a part of it."""
 LONG_WAIT = 0.5
 """A step waits long when at least this part of it is waiting."""
 
 
 @dataclass(frozen=True)
 class StepTime:
-    """A step of the table step."""
+    """A row of the table step."""
 
     ts_ps: int
     end_ps: int
@@ -36,24 +36,23 @@ class Waits:
     """Waiting for input, and its distribution over steps."""
 
     intervals: list[Interval]
-    """When the program waited, a union."""
+    """Intervals in which the program waited, as a union."""
     basis: list[Interval]
-    """The steps the shares are of, a union."""
+    """The steps that shares refer to, as a union."""
     batches: int
-    """Batches taken during the basis; replicas that take theirs together count once."""
+    """Batches taken in the basis; replicas that take theirs together count once."""
     ratio: float
     """Waiting as part of the basis."""
     ratio_all: float
-    """The same with the steps that averages leave out: filling a buffer is seen here only."""
+    """Waiting in all steps, with those that averages leave out: only here does filling a buffer show."""
     shares: list[float]
     """Waiting as part of each step, in order of time."""
     has_steps: bool
     between: bool = False
-    """The program does something between the steps as they are marked, so that a step here reaches to the
-    beginning of the next."""
+    """The program works between the marked steps, so that steps here reach to the next begin."""
     mean_ps: int | None = None
-    """Mean duration of steps of the same loop that ran as ever, where these were traced in full; `ratio` is
-    then theirs, too."""
+    """Mean duration of the loop's ordinary steps, where the basis was traced in full; `ratio` is then theirs,
+    too."""
 
     @property
     def step_ps(self) -> int:
@@ -69,20 +68,18 @@ class Waits:
 
     @property
     def median(self) -> float:
-        """The share in the middle of all steps."""
+        """The median share of all steps."""
         return median_low(self.shares) if self.shares else self.ratio
 
     @property
     def long_waits(self) -> int:
-        """Steps of which at least half is waiting."""
+        """Steps with at least half waiting."""
         return sum(share >= LONG_WAIT for share in self.shares)
 
 
 def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
-    """The waits of a source; None when no call that takes a batch was recorded.
-
-    Shares are of the averaged steps, or of all where averages include none.
-    """
+    """The waits of a source; None without a recorded call that takes a batch. Shares refer to averaged steps,
+    or to all where averages include none."""
     taken = _takes(calls)
     if not taken:
         return None
@@ -90,7 +87,7 @@ def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
     has_steps = any(step.recovered_from != "whole_capture" for step in steps)
     all_steps, averaged, between = _periods([step for step in steps if step.end_ps > step.ts_ps])
     if not has_steps or not all_steps:
-        # From the first batch to the last: what lies around them is outside the loop.
+        # From the first batch to the last: the time around them is outside the loop.
         all_steps = averaged = [(intervals[0][0], intervals[-1][1])]
         has_steps = between = False
     ratio_all = _ratio(intervals, all_steps)
@@ -101,9 +98,9 @@ def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
 
 
 BETWEEN = 0.1
-"""A loop spends time between its steps when that is at least this part of it, at the median."""
+"""A loop works between its steps when this takes at least this part of it, at the median."""
 BREAK = 3
-"""What takes more than so many times as long as the median period is a break: an evaluation, a checkpoint."""
+"""A gap longer than this many median periods is a break: an evaluation, a checkpoint."""
 
 
 def _takes(calls: Sequence[StageCall]) -> list[StageCall]:
@@ -112,14 +109,12 @@ def _takes(calls: Sequence[StageCall]) -> list[StageCall]:
 
 
 def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval], bool]:
-    """All steps, those that averages include, and whether they were made to reach to the next.
-
-    A mark may leave out where the program takes its batch (`for batch in dataset: with Trace(…)`), or what
-    else it does in its loop: what is waiting, and of how much, is then seen between the marks only.
-    """
+    """All steps, the averaged ones, and whether they were extended to the next. Marks may leave out where the
+    program takes its batch (`for batch in dataset: with Trace(…)`), or other work of its loop: waiting, and
+    its base, then lie partly between the marks."""
     ordered = sorted(steps, key=lambda step: step.ts_ps)
     if all(step.recovered_from == "file" for step in ordered):
-        # Each is a recording of its own; of the steps between two of them nothing is known.
+        # Each is a recording of its own; nothing is known between two of them.
         return *_marked_steps(ordered), False
     starts = [step.ts_ps for step in ordered]
     periods = [after - before for before, after in pairwise(starts)]
@@ -133,7 +128,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     found, averaged = [], []
     for step, after in zip(ordered, [*starts[1:], None], strict=True):
         if after is None:
-            continue  # where the last one would end is not told
+            continue  # the end of the last one is unknown
         whole = (step.ts_ps, after if after - step.ts_ps <= BREAK * typical else step.end_ps)
         found.append(whole)
         if step.averaged:
@@ -142,7 +137,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
 
 
 def _marked_steps(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval]]:
-    """All steps, and those that averages include."""
+    """All steps, and the averaged ones."""
     every = [(step.ts_ps, step.end_ps) for step in steps]
     return every, [(step.ts_ps, step.end_ps) for step in steps if step.averaged]
 

@@ -1,8 +1,8 @@
-"""What a step would take with other threads, work or cores: the rate model with somebody's own numbers.
+"""A step with other threads, work or cores: the rate model with the user's own numbers.
 
-Proposals (see trials) try what is usual. Here the user says how many threads a stage has, and how much of its
-work is left; the model, the prediction and its interval are the same. A stage without any work is gone, as in
-what is said of the steps: nobody hands its elements over.
+Proposals (see trials) try common changes. Here the user sets the threads of a stage and how much of its work
+is left; the model, the prediction and its interval are the same. A stage without work is removed, handover
+included.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from stepscope.instruments.pipeline.verdict import Diagnosis
 
 @dataclass(frozen=True)
 class Setting:
-    """A stage as it would be."""
+    """A stage with other settings."""
 
     number: int
     width: int
     """Threads that share its work."""
     work: float = 1.0
-    """Part of its work that is left: 0.5 when its function is twice as fast, 0 when the stage is gone."""
+    """The part of its work that is left: 0.5 when its function is twice as fast, 0 when the stage is gone."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a stage needs then."""
+    """The cost of a stage with its settings."""
 
     number: int
     width: int
     service_ps: int
-    """Time that it needs for a step on its threads."""
+    """Time for a step on its threads."""
 
 
 @dataclass(frozen=True)
 class PredictedStep:
-    """A step then, and what each stage needs."""
+    """The predicted step, and the cost of each stage."""
 
     prediction: Prediction
     needs: tuple[Need, ...]
@@ -56,11 +56,9 @@ def ask(
     cores: int | None = None,
     prefetch: bool = False,
 ) -> PredictedStep | None:
-    """The step with some stages changed; None where the recording does not tell how long a step takes.
-
-    settings: numbers of stages that are not there are left out. cores: cores of the machine, None for those
-    it has. prefetch: the end of the pipeline runs ahead of the program.
-    """
+    """The step with some stages changed; None where the recording does not show how long a step takes.
+    settings: unknown numbers of stages are ignored. cores: cores of the machine, None for the recorded
+    number. prefetch: the end of the pipeline works ahead of the program."""
     now, measured_ps = diagnosis.model, diagnosis.step_ps
     if now is None or measured_ps is None:
         return None
@@ -82,7 +80,7 @@ def ask(
 
 
 def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
-    """Whether the stages that limit are gone and all else stays: the summary says what is left then."""
+    """Whether only the limiting stages are removed: the summary has the same prediction."""
     limiting = {load.stage.number for load in (diagnosis.bottleneck, diagnosis.beside) if load is not None}
     widths = {load.stage.number: load.width for load in diagnosis.loads}
     changed = [asked for asked in settings if (asked.width, asked.work) != (widths[asked.number], 1)]
@@ -90,7 +88,7 @@ def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
 
 
 def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:
-    """Each stage that gets more threads surely uses them."""
+    """Whether every stage with more threads surely uses them."""
     wider = [load for load, setting in settings if setting.width > load.width]
     return all(surely_parallel(load, diagnosis.machine) for load in wider)
 
@@ -105,7 +103,7 @@ def _changed_model(
         part = next((part for part in then.parts if part.number == setting.number), None)
         if part is not None and (load.stage.ahead or (part.lane != PROGRAM and part.width > 1)):
             then = then.changed([setting.number], lambda p: replace(p, width=setting.width))
-        elif setting.width > 1:  # on threads of its own, as a parallel map is
+        elif setting.width > 1:  # with its own threads, as in a parallel map
             then = Case(loads, load, then, measured_ps).parallelized(setting.width)
     return (
         then
@@ -115,7 +113,7 @@ def _changed_model(
 
 
 def _model_on_machine(now: PipelineModel, cores: int, prefetch: bool) -> PipelineModel:
-    """The model with these cores, and with an end that runs ahead of the program."""
+    """The model with these cores, and with an end that works ahead of the program."""
     then = now
     if cores != now.cores:
         then = replace(now, cores=cores, free_cores=max(now.free_cores + cores - now.cores, 1.0))

@@ -76,7 +76,7 @@ def read_log(lines: Iterable[str], name: str) -> list[Graph]:
 
 
 class _LogReader:
-    """Reads a log line by line; which part of a graph's block a line is of, the lines before it say."""
+    """Reads a log line by line; earlier lines tell which part of a graph's block a line belongs to."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -85,8 +85,8 @@ class _LogReader:
         self.part = self.side = ""
 
     def read(self, line: str) -> None:
-        """Adds what a line tells. Lines about nodes come from other files of TensorFlow as well, those about
-        clusters from the pass alone."""
+        """Adds a line. Lines about nodes also come from other source files of TensorFlow; those about
+        clusters come from the pass only."""
         if number := _NUMBERS.search(line):
             self._number(number[1], int(number[2]))
         elif self._node(line):
@@ -97,7 +97,7 @@ class _LogReader:
             self.graphs[-1].name = dumped[1]
 
     def _number(self, name: str, value: int) -> None:
-        """The first number of a block begins it."""
+        """Adds a number; the first one begins a block."""
         graph = self.graphs[-1]
         if name == "sorted_nodes" and (graph.numbers or graph.size is not None):
             graph = Graph(f"{self.name}#{len(self.graphs) + 1}")
@@ -118,7 +118,7 @@ class _LogReader:
         return found is not None
 
     def _summary(self, line: str) -> None:
-        """Reads a line of the pass: a node that it saw, or one of the parts of what it built."""
+        """Adds a line of the pass: a node that it saw, or a part of its summary."""
         graph = self.graphs[-1]
         if seen := _SEEN.search(line):
             graph.seen.setdefault(seen[1], None)
@@ -140,7 +140,7 @@ class _LogReader:
             self.side = _border(self.cluster or Cluster(), self.side, line)
 
     def _cluster(self, line: str) -> None:
-        """A cluster, or how many ops of a type are in it or outside of all."""
+        """Adds a cluster, or the count of an op type inside it or outside all clusters."""
         graph = self.graphs[-1]
         if self.part == "built" and (found := _CLUSTER.search(line)):
             self.cluster = graph.clusters[found[1]] = Cluster(int(found[2]))
@@ -152,8 +152,8 @@ class _LogReader:
 
 
 def _border(cluster: Cluster, side: str, line: str) -> str:
-    """Reads a line about edges between clusters: which side the next ones are of, then nodes with the number
-    of their edges. Of the graph's source and sink, which no data crosses, none are counted."""
+    """Reads a line about edges between clusters: the side of the following lines, or a node with its number
+    of edges. Edges from the graph's source or sink carry no data and do not count."""
     if edges := _EDGES.search(line):
         side = "inputs" if edges[2] == "incoming" else "outputs"
         setattr(cluster, side, 0)
@@ -191,13 +191,13 @@ def read_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequen
 
 
 def bare_name(node: str, cluster: object) -> str:
-    """The name of a node without the cluster, or `unclustered`, that an annotated graph puts before it."""
+    """The name of a node without the prefix of an annotated graph: the cluster, or `unclustered`."""
     return node.removeprefix(f"{cluster or 'unclustered'}/")
 
 
 def joined(graphs: Sequence[Graph], logs: Sequence[Graph]) -> list[Graph]:
-    """Graphs with what logs tell of the same ones, then the logs' graphs that have no file. A log names the
-    file of a graph when it was dumped; else the same nodes are the same graph."""
+    """Graphs joined with their logs, then the graphs that only logs have. A log names the file of a dumped
+    graph; else graphs with the same nodes are the same."""
     log_graphs = {log.name: log for log in logs}
     found = []
     for graph in graphs:
@@ -243,7 +243,7 @@ def _counts(ops: Counter[str]) -> str:
 
 
 def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:
-    """The reason that the log gives for a node, with its words."""
+    """The reason that the log gives for a node, and its words."""
     if op in ARGUMENTS:
         return "graph_end", graph.uncompilable.get(name) or f"its op is {op}"
     if name in ("_SOURCE", "_SINK"):

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 COLUMNS = ("module", "part", "within", "name", "times", "total_ps", "self_ps", "share")
-"""A row is what one module's compiles have of one name in one place. part: passes, backend, or kernel
-(compiled by threads of their own, beside the backend). within: the pipelines or stages around it, the
-outermost first. times: how often it ran. share: its self time in the module's compiles; passes and backend of
-a module add up to 1, and so do its kernels."""
+"""A row is a name in one place of a module's compiles. part: passes, backend, or kernel (compiled on its own
+threads, beside the backend). within: the pipelines or stages around it, outermost first. times: executions.
+share: self time as part of the module's compiles; passes and backend of a module add up to 1, and so do its
+kernels."""
 
 _PREFIX, _SUFFIX = "__compute_module_", "_kernel_module"
 
@@ -32,7 +32,7 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
     times: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     compiles: dict[str, set[int]] = defaultdict(set)
-    # A slice comes behind the one around it, because ids have the order of time on a track.
+    # A slice comes after the one around it: ids follow the order of time on a track.
     for compiled, module, part, number, parent, name, kernel, dur, self_ps in sorted(
         slices, key=lambda row: row[3]
     ):
@@ -43,7 +43,7 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
         found = times[module, part, " > ".join(around), called]
         found[0] += 1
         found[1] += dur
-        # A kernel's thread does nothing else meanwhile: what lies on top of it is its compile.
+        # A kernel's thread does nothing else in that time: slices on top belong to its compile.
         found[2] += dur if part == "kernel" else self_ps
         sums[module][part] += dur if part == "kernel" else self_ps
         compiles[module].add(compiled)
@@ -59,7 +59,7 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
 
 
 def _kernel(module: str) -> str:
-    """The instruction that a kernel's module is made for."""
+    """The instruction that a kernel's module was made for."""
     return module.removeprefix(_PREFIX).removesuffix(_SUFFIX)
 
 

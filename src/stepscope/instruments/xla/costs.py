@@ -1,8 +1,7 @@
-"""What a compiled program costs by instruction, op, scope or line of Python, and which limit of the machine
-binds.
+"""The cost of a compiled program by instruction, op, scope or line, and the limit of the machine that binds.
 
-A fusion is one instruction: what is fused runs as one kernel. Loops, calls and branches cost what is in them,
-which is counted where it is, as often as it runs.
+A fusion is one instruction: the fused ones run as one kernel. The cost of loops, calls and branches is
+counted on the instructions inside, as often as they run.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ _CONTROL = ("while", "call", "conditional", "async-start")
 def rows(
     program: Mapping[str, Any], by: str = "instruction", peaks: tuple[float, float] | None = None
 ) -> list[dict[str, Any]]:
-    """Rows with COLUMNS, those with the most bytes and flops first. by: one of BY. peaks: flops and bytes
-    that the machine does in a second."""
+    """Rows with COLUMNS, the most bytes and flops first. by: one of BY. peaks: flops and bytes per second of
+    the machine."""
     times = [computation["times"] for computation in program["computation_rows"]]
     groups: dict[Any, list[tuple[Mapping[str, Any], float]]] = defaultdict(list)
     for number, instruction in enumerate(program["instruction_rows"]):

@@ -1,5 +1,6 @@
-"""What changed between two stages or passes of a program, as rows of what the core says of the two: totals,
-groups of equal changes, ops of the framework, and every change by itself.
+"""The difference of two stages or passes of a program, as rows of the core's comparison.
+
+There are totals, groups of equal changes, ops of the framework, and every change by itself.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ TOTALS = ("instructions", "fusions", "flops", "run_flops", "bytes", "run_bytes",
 """Sums of each side; temp_bytes is None where a side has no buffers."""
 
 Row = Mapping[str, Any]
-"""What the core says of two programs, or a side of that, or a row made of it."""
+"""The core's comparison of two programs, a side of it, or a row made from it."""
 
 
 def totals(found: Row) -> dict[str, dict[str, float | None]]:
-    """Each of TOTALS of both sides, with the difference."""
+    """Each of TOTALS on both sides, and the difference."""
     made: dict[str, dict[str, float | None]] = {}
     for key in TOTALS:
         a, b = (_total(found[side], key) for side in ("a", "b"))
@@ -46,11 +47,11 @@ def groups(found: Row) -> list[dict[str, Any]]:
     counted: Counter[tuple[str, str, str | None, str]] = Counter()
     for sign, lone, side_table, other in (("-", "removed", a, b), ("+", "added", b, a)):
         for at, fate, index in found[lone]:
-            # What is new in the place of something gone is counted with what is gone.
+            # A new instruction in the place of a removed one is counted with the removed one.
             if sign == "+" and fate == "replaced":
                 continue
             table = other if fate in ("merged", "replaced") else side_table
-            # What goes with its users is counted with them.
+            # Instructions that go with their users are counted with these.
             about = None if fate == "with its users" else index
             counted[sign + fate, side_table[at][1], None if about is None else table[about][1], ""] += 1
     for at, _, _, _, changed in found["pairs"]:
@@ -64,7 +65,7 @@ def groups(found: Row) -> list[dict[str, Any]]:
 
 
 def _rank(row: Row) -> tuple[Any, ...]:
-    # Other operands follow from the other changes, and say the least.
+    # Other operands follow from the other changes, and mean least.
     kind = 0 if row["what"] != "changed" else 1 if row["changed"] != "operands" else 2
     return kind, -row["count"], row["what"], row["opcode"], row["about"] or "", row["changed"]
 
@@ -74,7 +75,7 @@ OP_COLUMNS = ("op_name", "removed", "added", "changed", "flops", "bytes")
 
 
 def op_names(found: Row) -> list[dict[str, Any]]:
-    """Rows with OP_COLUMNS of the framework's ops that something happened to, the most first."""
+    """Rows with OP_COLUMNS of the framework's ops that changed, the most changes first."""
     a, b = found["a"]["rows"], found["b"]["rows"]
     made: dict[str, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(OP_COLUMNS[1:], 0))
     for at, *_ in found["removed"]:
@@ -104,7 +105,7 @@ CHANGE_COLUMNS = ("what", "opcode", "shape", "a", "b", "about", "basis", "guess"
 
 
 def changes(found: Row) -> Iterator[dict[str, Any]]:
-    """Everything that happened, one row for each instruction, with CHANGE_COLUMNS."""
+    """Every change, one row per instruction, with CHANGE_COLUMNS."""
     a, b = found["a"]["rows"], found["b"]["rows"]
     for sign, lone, side_table, other in (("-", "removed", a, b), ("+", "added", b, a)):
         for at, fate, about in found[lone]:
@@ -125,7 +126,7 @@ def _change(what: str, row: Sequence[Any]) -> dict[str, Any]:
 
 
 def pairs(found: Row) -> Iterator[dict[str, Any]]:
-    """Every pair with its basis; computations are named because old text may use a name twice."""
+    """Every pair with its basis; computations are named because older text may repeat names."""
     a, b = found["a"]["rows"], found["b"]["rows"]
     for at, to, basis, guess, changed in found["pairs"]:
         yield {
@@ -140,5 +141,5 @@ def pairs(found: Row) -> Iterator[dict[str, Any]]:
 
 
 def bases(found: Row) -> dict[str, int]:
-    """How many pairs were found in which way."""
+    """The number of pairs by basis."""
     return dict(Counter(pair[2] for pair in found["pairs"]))

@@ -1,8 +1,8 @@
-"""Executions told apart by time and thread, for programs of one name whose executions have no numbers.
+"""Executions identified by time and thread, for programs of one name whose executions have no numbers.
 
-TensorFlow compiles a function for each shape, gives all these programs one name, and its slices do not say
-which of them ran. What runs within the time of an execution belongs to it, and where two threads execute at
-once, to that on its own thread. The instructions of an execution may then fit one of the programs only.
+TensorFlow compiles a function for each shape, gives all these programs one name, and its slices do not tell
+which of them ran. Slices within the time of an execution belong to it; where two threads execute at once, to
+the execution on their own thread. The instructions of an execution may then fit only one of the programs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stepscope.instruments.xla.program_index import statements
 from stepscope.instruments.xla.timed import NEVER
 
 BY = "module, time and thread"
-"""What such a join rests on."""
+"""The basis of such a join."""
 
 
 class _Slice(NamedTuple):
@@ -36,7 +36,7 @@ class _Slice(NamedTuple):
 
 
 def unclear(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> set[str]:
-    """Modules of which there are several programs, and slices that do not say which."""
+    """Modules with several programs, whose slices do not tell which ran."""
     counts: dict[str, int] = defaultdict(int)
     for program in programs:
         counts[program.module] += 1
@@ -48,8 +48,8 @@ def unclear(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -
 def apart(
     groups: Sequence[Sequence[Any]], slices: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]
 ) -> list[Sequence[Any]]:
-    """The groups (rows of the statement instruction_slices), those of unclear modules by execution: with the
-    program that fits, or as they are where none or several do. slices: rows of slices_of_modules."""
+    """The groups (rows of the statement instruction_slices); those of unclear modules by execution, with the
+    program that fits, or unchanged where none or several fit. slices: rows of slices_of_modules."""
     modules = unclear(groups, programs)
     kept: list[Sequence[Any]] = [
         group for group in groups if not (group[1] == "host" and not group[5] and group[3] in modules)
@@ -88,8 +88,8 @@ def _slices_by_module(members: Iterable[_Slice], modules: set[str]) -> dict[str,
 
 
 def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
-    """Executions with their slices, and whether these are surely all. Slices of no execution, or of one of
-    several, are one each."""
+    """Executions with their slices, and whether these are surely all. A slice outside all executions, or in
+    several, is an execution of its own."""
     whole = list(rows)
     spans = _spans(whole)
     starts = {source: [execution.ts for execution in found] for source, found in spans.items()}
@@ -115,7 +115,8 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
 def _enclosing_executions(
     row: _Slice, found: Sequence[_Slice], starts: Sequence[int], longest: int
 ) -> list[int]:
-    """The places of the executions that a slice lies in. starts: theirs; longest: the longest of them."""
+    """The indexes of the executions that contain a slice. starts: of the executions; longest: the longest of
+    them."""
     around = []
     at = bisect_right(starts, row.ts)
     while at and found[at - 1].ts >= row.ts - longest:
@@ -137,8 +138,8 @@ def _spans(whole: Iterable[_Slice]) -> dict[int, list[_Slice]]:
 def _fits(
     names: set[str], module: str, source: int, programs: Sequence[KnownProgram], sure: bool
 ) -> KnownProgram | None:
-    """The one program that has all these instructions and, where they are surely all, shows all its work;
-    None for several."""
+    """The one program that has all these instructions and, if they are surely all, no other work; None for
+    several."""
     known = [program for program in programs if program.module == module]
     known = [program for program in known if program.source == source] or known
     having = [
@@ -150,7 +151,7 @@ def _fits(
 
 
 def _work(program: KnownProgram) -> set[str]:
-    """What is timed in each execution of a program: what its entry does."""
+    """The instructions that are timed in each execution of a program: those of its entry."""
     if program.entry not in statements(program):
         return set()
     return {

@@ -1,5 +1,4 @@
-"""The compiled programs that a recording speaks of, alike wherever they were found: in XPlanes, dump folders
-or the tables of a lake. What joins times with costs takes these."""
+"""The compiled programs of a recording, in one form for XPlanes, dump folders and tables of a lake."""
 
 from __future__ import annotations
 
@@ -14,9 +13,9 @@ from stepscope.escapes import printable
 
 class HloInstruction(NamedTuple):
     """An instruction of a program. computation: its index. fused: index of the computation that it fuses.
-    called: indexes of computations that run in its place, the body of a loop before its condition. flops,
-    transcendentals, bytes: of one execution as it really runs; None if unknown. trips: how often a
-    loop is known to go round."""
+    called: indexes of computations that run inside it, the body of a loop before its condition. flops,
+    transcendentals, bytes: of one execution as it really runs; None if unknown. trips: iterations of a loop,
+    where known."""
 
     name: str
     opcode: str
@@ -33,8 +32,8 @@ class HloInstruction(NamedTuple):
 
 
 class KnownProgram(NamedTuple):
-    """A program. source: the number of the source that keeps it; None for one of a dump folder. id: as slices
-    have it in program_id. entry: index of the computation that begins."""
+    """A program. source: number of the source that has it; None for one of a dump folder. id: program_id of
+    its slices. entry: index of the computation that begins."""
 
     source: int | None
     module: str
@@ -71,9 +70,9 @@ class _InstructionRow(NamedTuple):
 
 
 def stored(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[KnownProgram]:
-    """The programs of rows of the statement instructions_of_programs, which is what a lake keeps. runs: the
-    run of each source. Dumps tell the recordings of their own run, where these do not keep the program
-    themselves; others may have a program of the same name."""
+    """The programs in rows of the statement instructions_of_programs. runs: the run of each source. Dumps
+    serve the recordings of their own run that lack the program; other runs may have another program of that
+    name."""
     found: list[KnownProgram] = []
     dumped: list[tuple[str, KnownProgram]] = []
     for _, members in groupby(map(_InstructionRow._make, rows), key=lambda row: (row.source, row.module_id)):

@@ -1,5 +1,8 @@
-"""Memory of compiled programs, from XLA's buffer assignment: what is allocated for what, how much of the heap
-is needed at once, and which instructions hold the most at that moment."""
+"""Memory of compiled programs, from XLA's buffer assignment.
+
+There are allocations by class, the part of the heap that is needed at once, and the instructions that hold
+most at that moment.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import Any, NamedTuple
 from stepscope.library.statements import Query, statement
 
 MOST_PROGRAMS = 8
-"""Programs that are looked into; those that take the most memory come first."""
+"""Most programs that are examined: those with the most memory."""
 CLASSES = ("parameter", "output", "constant", "thread_local", "temp")
-"""What memory is for, in the order of the statement program_memory."""
+"""Classes of memory, in the order of the statement program_memory."""
 
 
 class ProgramHolder(NamedTuple):
-    """Memory that is held at the peak. of: one of CLASSES."""
+    """A holder of memory at the peak. of: one of CLASSES."""
 
     of: str
     bytes: int
@@ -39,7 +42,8 @@ class Heap(NamedTuple):
 
 
 class ProgramMemory(NamedTuple):
-    """The memory of a program. classes: bytes of each class, and alias. peak_bytes: all that a run takes."""
+    """The memory of a program. classes: bytes of each class, and alias. peak_bytes: everything that a run
+    takes."""
 
     module: str
     id: str
@@ -51,12 +55,12 @@ class ProgramMemory(NamedTuple):
 
     @property
     def jax_peak_bytes(self) -> int:
-        """What memory_analysis() calls the peak on the CPU, which leaves temporaries out."""
+        """The peak of memory_analysis() on the CPU, which leaves temporaries out."""
         return sum(self.classes[name] for name in ("parameter", "output", "constant"))
 
 
 def find(query: Query) -> tuple[list[ProgramMemory], int]:
-    """The programs that say what memory they take, the largest first, and how many there are."""
+    """The programs with known memory, the largest first, and how many there are."""
     rows = query(statement("program_memory")).rows()
     modules = [row[0] for row in rows[:MOST_PROGRAMS]]
     heaps = _modules(query(statement("program_heaps", modules=modules)).rows()) if modules else {}
@@ -84,7 +88,7 @@ def _modules(rows: Sequence[Sequence[Any]]) -> dict[int, list[Sequence[Any]]]:
 
 
 def sum_holders(holders: Sequence[ProgramHolder], what: str) -> list[tuple[str, int, int]]:
-    """Holders put together by "op" or "line": name, bytes and how many, the largest first."""
+    """Holders grouped by "op" or "line": name, bytes and count, the largest first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for holder in holders:
         line = f"{holder.file}:{holder.line}" if holder.file else "unknown"

@@ -1,4 +1,4 @@
-"""The programs of a recording by what slices say of them, and the instruction that a slice executed."""
+"""The programs of a recording, found by the names in slices; and the instruction that a slice executed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _FIRST_NAME = re.compile(r"^%?([^\s=(]+) =")
 
 
 class Group(NamedTuple):
-    """A row of the statement instruction_slices. by: what the choice of the program rests on, if not on what
-    the slices say."""
+    """A row of the statement instruction_slices. by: basis of the choice of program, if not the slices
+    themselves."""
 
     source: int
     place: str
@@ -31,7 +31,7 @@ class Group(NamedTuple):
 
 
 class ProgramIndex:
-    """Programs by what slices say of them."""
+    """Programs by the names in slices."""
 
     def __init__(self, programs: Sequence[KnownProgram]) -> None:
         self.by_module: dict[str, list[KnownProgram]] = defaultdict(list)
@@ -52,7 +52,7 @@ class ProgramIndex:
                 self._by_name[name].append(program)
 
     def candidates(self, group: Group) -> tuple[str | None, list[KnownProgram], str]:
-        """Programs that a slice may be of, and what that rests on; a reason where there is none."""
+        """Programs that a slice may belong to, and the basis of that; a reason where there is none."""
         if group.module is not None:
             return self._named_candidates(group, self.by_module.get(group.module, []))
         if group.program is not None and group.program in self.by_id:
@@ -66,7 +66,7 @@ class ProgramIndex:
     def _named_candidates(
         self, group: Group, known: Sequence[KnownProgram]
     ) -> tuple[str | None, list[KnownProgram], str]:
-        """The same of a slice that names its module. known: programs of that name."""
+        """Programs for a slice that names its module. known: programs of that name."""
         sure = group.numbered or group.place == "device"
         if not known:
             if group.program in self.by_id and sure:
@@ -90,7 +90,7 @@ class ProgramIndex:
         return [(program, made) for program, made in found if made is not None]
 
     def instruction(self, program: KnownProgram, group: Group) -> HloInstruction | None:
-        """The instruction that a slice names; on a TPU the slice's name may be its whole text."""
+        """The instruction in a slice's name; on a TPU, the name may be its whole text."""
         names = self._names[id(program)]
         return next((names[name] for name in _names_of(group) if name in names), None)
 
@@ -101,7 +101,7 @@ def _names_of(group: Group) -> list[str]:
 
 
 def _own(programs: Sequence[KnownProgram], source: int) -> list[KnownProgram]:
-    """Those that the recording keeps itself, where it keeps some; of equal ones from a dump, one."""
+    """Programs that the recording has itself, if any; of equal ones from a dump, one."""
     of_source = [program for program in programs if program.source == source]
     if of_source:
         return of_source
@@ -113,7 +113,7 @@ def _own(programs: Sequence[KnownProgram], source: int) -> list[KnownProgram]:
 
 
 def agreed(found: Sequence[HloInstruction]) -> HloInstruction:
-    """What several programs say of an instruction in common."""
+    """The facts that several programs share about an instruction."""
     first = found[0]
     if len(found) == 1:
         return first

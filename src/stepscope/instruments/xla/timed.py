@@ -1,5 +1,6 @@
-"""Measured time met with the instruction of the compiled program: how often and how long each ran, how often
-its loop went round, and the flops and bytes a second that it reached.
+"""Measured times joined with the instructions of compiled programs.
+
+Each instruction gets its number of executions, its time, iterations of loops, and flops and bytes per second.
 
 A slice names its module, mostly the number of its program, and the instruction. Where executions have
 numbers, as JAX gives them, module and number tell the program. TensorFlow writes 0 for all its programs and
@@ -147,7 +148,7 @@ def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
                 source_id=source,
             )
             row["per_run"] = row["executions"] / often.runs if often.runs else None
-            # What lies in a loop or a call is counted there, unless nothing there is timed.
+            # Loops and calls count on the instructions inside, unless none of these is timed.
             if not (instruction.called and often.times_inside(instruction)):
                 row.update(
                     flops=instruction.flops,
@@ -165,7 +166,7 @@ def _met_by_program(
 ) -> tuple[
     dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]], dict[tuple[int, str], set[str]]
 ]:
-    """What was met by program and place, and the devices of each module."""
+    """Joined instructions by program and place, and the devices of each module."""
     by_program: dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]] = defaultdict(dict)
     devices: dict[tuple[int, str], set[str]] = defaultdict(set)
     for key, members in met.items():
@@ -175,7 +176,7 @@ def _met_by_program(
 
 
 def _launches(members: Iterable[tuple[Group, HloInstruction]]) -> int:
-    """How often an instruction ran: one execution may launch several kernels, the rarest of them once."""
+    """Executions of an instruction: one may launch several kernels, and the rarest runs once each time."""
     kernels: Counter[str] = Counter()
     for group, _ in members:
         kernels[group.name] += group.slices
@@ -196,7 +197,7 @@ class _Often:
             if instruction.name in timed and instruction.name not in self._where:
                 self._where[instruction.name] = instruction.computation
                 counts[instruction.computation][timed[instruction.name]] += 1
-        # Most instructions of a computation run as often as it; a recording that is cut has some less often.
+        # Most instructions of a computation run as often as it does; a cut recording misses some of them.
         self._runs = {
             computation: max(numbers, key=lambda number: (numbers[number], number))
             for computation, numbers in counts.items()
@@ -218,13 +219,13 @@ class _Often:
         return runs if self._place == "device" and runs and seen % runs == 0 else seen
 
     def trips(self, instruction: HloInstruction) -> float | None:
-        """How often the body of a loop ran for each execution of the loop."""
+        """Iterations of a loop for each execution of it."""
         if instruction.opcode != "while" or not instruction.called or instruction.called[0] not in self._runs:
             return None
         return self._runs[instruction.called[0]] / self._timed[instruction.name]
 
     def times_inside(self, instruction: HloInstruction) -> bool:
-        """Whether something that an instruction calls is timed itself."""
+        """Whether an instruction called by this one is timed itself."""
         return any(called in self._runs for called in instruction.called)
 
 
@@ -242,7 +243,7 @@ def finished(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _untimed(index: ProgramIndex, met: Met) -> list[tuple[str, str | None, str, str, int]]:
-    """Instructions of the programs that ran which no slice names, counted by why and opcode."""
+    """Instructions without a slice in the programs that ran, counted by reason and opcode."""
     timed: dict[int, set[str]] = defaultdict(set)
     for key in met:
         for program in index.used[key[1]]:
@@ -263,7 +264,7 @@ def _untimed(index: ProgramIndex, met: Met) -> list[tuple[str, str | None, str, 
 def _why_untimed(
     program: KnownProgram, instruction: HloInstruction, fused: Collection[int], reached: Collection[int]
 ) -> str:
-    """Why no slice names it. fused, reached: computations inside of fusions, and those that run by
+    """Why an instruction has no slice. fused, reached: computations inside fusions, and those that run by
     themselves."""
     if program.entry is None:
         why = "untold"

@@ -1,5 +1,4 @@
-"""Timed instructions looked at in other ways: put together by op, scope or line, against the machine's peaks,
-with the instructions inside fusions, and with the lines of op logs."""
+"""Timed instructions in other views: grouped, against peaks, with the insides of fusions, with lines."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ from stepscope.instruments.xla.timed import COLUMNS, NEVER, finished
 
 BY = ("instruction", "op", "scope", "line", "opcode", "module")
 _SHARED = ("module", "program_id", "place", "device", "host", "source_id")
-"""What a fusion and the instructions in it have in common."""
+"""Columns that a fusion and its inner instructions share."""
 
 
 def bounded(rows: Iterable[dict[str, Any]], peaks: tuple[float, float]) -> None:
-    """Adds which limit of the machine binds. peaks: flops and bytes that it does in a second."""
+    """Adds which limit of the machine binds. peaks: flops and bytes per second."""
     for row in rows:
         flops, moved = row["total_flops"], row["total_bytes"]
         if flops is None or moved is None or not (flops or moved):
@@ -29,8 +28,8 @@ def bounded(rows: Iterable[dict[str, Any]], peaks: tuple[float, float]) -> None:
 
 
 def grouped(rows: Sequence[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
-    """Rows of one op, scope, line, opcode or module put together. Flops and bytes are of the instructions
-    whose cost is known; where it is of none, they stay unknown."""
+    """Rows grouped by op, scope, line, opcode or module. Flops and bytes cover instructions of known cost;
+    where no cost is known, they stay unknown."""
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for timed in rows:
         groups[_key(timed, by)].append(timed)
@@ -74,7 +73,7 @@ def _key(row: Mapping[str, Any], by: str) -> str:
 
 
 def opened(rows: Sequence[dict[str, Any]], programs: Sequence[KnownProgram]) -> list[dict[str, Any]]:
-    """The rows, and below each fusion the instructions in it, which have costs but no time of their own."""
+    """The rows, and below each fusion its inner instructions, with costs but no time of their own."""
     known = {(program.module, program.id): program for program in reversed(programs)}
     names: dict[int, dict[str, HloInstruction]] = {}
     parts: dict[int, dict[int, list[HloInstruction]]] = {}
@@ -118,9 +117,8 @@ def opened(rows: Sequence[dict[str, Any]], programs: Sequence[KnownProgram]) -> 
 
 
 def place(rows: Iterable[dict[str, Any]], lines: Iterable[tuple[str, str, int]]) -> None:
-    """Gives rows the line of the program where their program tells one of the framework or none, as those of
-    TensorFlow do. lines: op, file and line, from op logs; ops without one have that of the scope around
-    them."""
+    """Adds lines of the program to rows whose program has none, or only the framework's, as in TensorFlow.
+    lines: op, file and line, from op logs; ops without one take that of the scope around them."""
     known: dict[str, tuple[str, int] | None] = {}
     for op, file, line in lines:
         known[op] = (file, line) if known.get(op, (file, line)) == (file, line) else None

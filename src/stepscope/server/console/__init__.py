@@ -1,8 +1,8 @@
-"""SQL of the page, run in processes that can do nothing but answer.
+"""SQL of the page, in processes that can do nothing but answer.
 
-DuckDB takes what it is given for honest: some of its functions allocate without bound or ignore interrupts.
-So a statement runs in a child process (child.py) that is limited by the system (confine.py), is interrupted
-when its time is over, is killed when it does not stop, and is replaced then.
+DuckDB trusts its input: some of its functions allocate without bound or ignore interrupts. So a statement
+runs in a child process (child.py), which the system limits (confine.py), and which is interrupted when its
+time is over, killed when it does not stop, and then replaced.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ sys.path[:] = sys.argv[1].split("\\n")
 from stepscope.server.console.child import main
 main()
 """
-"""Run with -I: without it, Python would look for modules in the folder that the server was started in."""
+"""Run with -I: otherwise Python would look for modules in the folder where the server was started."""
 
 _START_SECONDS = 600.0
-"""Opening a recording that no cache keeps decodes it again."""
+"""Time to open a recording; without a cache, it is decoded again."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Settings:
     cache: Cached = True
     lake: str | None = None
     seconds: float = 20.0
-    """For one statement."""
+    """Time for one statement."""
     grace_seconds: float = 1.0
-    """From being told to stop to being killed."""
+    """Time between an interrupt and a kill."""
     memory_bytes: int = 1 << 30
-    """What a process may allocate beyond what it has when it is ready; DuckDB's own limit is half of it."""
+    """Memory that a process may allocate after its start; DuckDB's own limit is half of it."""
     most_rows: int = 10_000
     most_bytes: int = 8 << 20
     most_download_bytes: int = 64 << 20
@@ -59,14 +59,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class JsonRows:
-    """Some rows: JSON arrays in `body`, what is known of them in `header`."""
+    """Some rows: JSON arrays in `body`, facts about them in `header`."""
 
     header: dict[str, Any]
     body: bytes
 
 
 class StatementProcesses:
-    """Runs statements, as many at a time as there are processes; others wait. Belongs to one event loop."""
+    """Runs statements, as many at a time as there are processes; the rest wait. Belongs to one event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -76,11 +76,9 @@ class StatementProcesses:
         self._stale: set[_Process] = set()
 
     async def run(self, sql: str, form: str | None = None) -> JsonRows:
-        """Runs one SELECT. form: csv or json gives all rows as a file, parquet what parquet.py
-        makes one of, None those that a page shows.
-
-        QueryError and UsageError when it is refused; LimitReached when it took too long, or too much memory.
-        """
+        """Runs one SELECT. form: csv or json for all rows as a file, parquet for the input of parquet.py,
+        None for the rows of a page. QueryError and UsageError when it is refused; LimitReached when it takes
+        too long, or too much memory."""
         async with self._free:
             process = self._idle.pop() if self._idle else await self._start()
             try:
@@ -93,7 +91,7 @@ class StatementProcesses:
         return found
 
     async def renew(self) -> None:
-        """Opens the recording again for the statements that come; those that run end as they began."""
+        """Opens the recording again for later statements; running ones finish on the old one."""
         self._stale |= self._every
         while self._idle:
             await self._end(self._idle.pop())
@@ -161,7 +159,7 @@ class _Process:
             raise _error(header["error"])
 
     async def ask(self, message: dict[str, Any]) -> JsonRows:
-        """Runs a statement. Cancelled or out of time, it is stopped, or the process ends."""
+        """Runs a statement. When cancelled or out of time, it is stopped, or the process killed."""
         given = self._settings
         self._send(message)
         reply = asyncio.ensure_future(self._reply())
@@ -195,7 +193,7 @@ class _Process:
             self._process.stdin.close()
 
     async def _stop(self, reply: asyncio.Future[tuple[dict[str, Any], bytes]]) -> bool:
-        """Tells the statement to stop; ends the process where it does not. True when it stopped."""
+        """Tells the statement to stop; kills the process if it does not. True when it stopped."""
         self._send({"stop": True})
         done, _ = await asyncio.wait([reply], timeout=self._settings.grace_seconds)
         if not done:
@@ -208,11 +206,11 @@ class _Process:
         assert self._process is not None
         assert self._process.stdin is not None
         text = frames.pack(message)
-        with contextlib.suppress(ConnectionError):  # it ended: the reply says so
+        with contextlib.suppress(ConnectionError):  # it ended: the reply reports that
             self._process.stdin.write(text)
 
     async def _reply(self) -> tuple[dict[str, Any], bytes]:
-        """The next message of the process. LimitReached when it ended instead."""
+        """The next message of the process. LimitReached when it has ended instead."""
         assert self._process is not None
         assert self._process.stdout is not None
         most = max(self._settings.most_bytes, self._settings.most_download_bytes * 4) + (1 << 20)
@@ -245,7 +243,7 @@ def _ending(code: int | None, error: Exception) -> str:
 
 
 def _error(members: Any) -> StepscopeError:
-    """An error of the child, as far as it is one."""
+    """The error that a child reports, as far as it is one."""
     words = {key: str(members.get(key, "")) for key in ("kind", "slug", "what", "seen", "to_do")}
     kind = _ERRORS.get(words["kind"], StepscopeError)
     return kind(words["what"], seen=words["seen"], todo=words["to_do"], slug=words["slug"] or None)

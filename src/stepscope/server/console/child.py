@@ -43,7 +43,7 @@ class Worker:
         self._asked.put(asked)
 
     def stop(self) -> None:
-        """Stops the statement that runs."""
+        """Stops the running statement."""
         while self.running.is_set():
             if self.trace is not None:
                 self.trace.interrupt()
@@ -61,7 +61,7 @@ class Worker:
             try:
                 header, body = self._answer(asked)
             except LimitReached as error:
-                # What an engine advises would help outside the console only.
+                # An engine's advice helps only outside the console.
                 limit = error if error.slug != LimitReached.slug else _too_much(error.seen)
                 header, body = {"error": _refusal(limit)}, b""
             except StepscopeError as error:
@@ -117,7 +117,7 @@ class _Bounded(io.StringIO):
 
 def _download(result: QueryResult, form: str, most: int) -> bytes:
     """All rows as CSV or JSON, or as the JSON that parquet.py reads. LimitReached when there are too many:
-    nothing is cut."""
+    rows are never cut."""
     out = _Bounded(most)
     every = (row for batch in result.batches(1000) for row in batch)
     if form == "csv":
@@ -162,7 +162,7 @@ def _too_much(seen: str) -> LimitReached:
 def main() -> None:
     """Runs until standard input ends."""
     source, out = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is not a message
+    os.dup2(2, 1)  # output of libraries is not a message
     first = frames.read(source)
     if first is None:
         return

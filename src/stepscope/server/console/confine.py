@@ -1,7 +1,7 @@
-"""Limits that the system sets to the process of the console, whatever SQL makes DuckDB do.
+"""Limits that the system imposes on the process of the console, whatever SQL makes DuckDB do.
 
-DuckDB itself is set to reach nothing (see stepscope.engines.duckdb), and only a SELECT is run. This is the
-second wall: no file can be written, made, removed or run, no connection opened; memory and time are
+DuckDB itself is configured to reach nothing (see stepscope.engines.duckdb), and only a SELECT runs. This is
+the second wall: no file can be written, made, removed or run, and no connection opened; memory and time are
 limited. Linux has all of it, macOS the limits without Landlock, Windows nothing.
 """
 
@@ -17,19 +17,19 @@ from stepscope.server import threads
 
 try:
     import resource
-except ModuleNotFoundError:  # Windows, where only the first wall stands
+except ModuleNotFoundError:  # Windows, where only the first wall exists
     resource = None  # type: ignore[assignment]
 
-# The same numbers on every processor that Linux runs on.
+# The same numbers on every processor that Linux supports.
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446
 _VERSION = 1
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
-# Rights over files, by the version of Landlock that knows them. All end, but for reading files and folders.
+# Rights over files, by version of Landlock. All are dropped, but those to read files and folders.
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _FILES = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
 _NETWORK = {4: (1 << 0) | (1 << 1)}  # bind and connect
-_SCOPES = {6: (1 << 0) | (1 << 1)}  # abstract sockets and signals of others
+_SCOPES = {6: (1 << 0) | (1 << 1)}  # abstract sockets and signals of other processes
 
 
 class _Ruleset(ctypes.Structure):
@@ -37,9 +37,9 @@ class _Ruleset(ctypes.Structure):
 
 
 def forbid_writing() -> bool:
-    """Takes from this process, its threads and children every right to change files, to run programs and to
-    connect. To be called before there are threads. False where the kernel has no Landlock; files cannot grow
-    then, but for what it takes a SELECT would have to become something else first."""
+    """Drops every right of this process, its threads and children to change files, run programs and connect.
+    Call it before there are threads. False where the kernel has no Landlock; then files cannot grow, and
+    DuckDB is the only other wall."""
     if resource is None:
         return False
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -70,20 +70,20 @@ def forbid_writing() -> bool:
 
 
 def give_way() -> None:
-    """Lets the page go first: a timeline that moves needs each frame, a statement takes its time anyway."""
+    """Lets the page go first: a moving timeline needs each frame, and a statement may take longer."""
     if hasattr(os, "nice"):
         os.nice(threads.NICE)
 
 
 def limit_memory(more_bytes: int) -> None:
-    """From now on the process gets at most so much more memory. What is mapped from files does not count
-    where the system can tell (Linux); recordings in the cache are."""
+    """Limits how much more memory the process gets from now on. Mapped files, such as recordings in the
+    cache, do not count where the system distinguishes them (Linux)."""
     if sys.platform.startswith("linux"):
         _lower(resource.RLIMIT_DATA, _used_bytes() + more_bytes)
 
 
 def limit_cpu(seconds: float) -> None:
-    """The process ends when it has used so many more seconds of processor time."""
+    """Limits how many more seconds of processor time the process gets."""
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,7 +1,7 @@
 """Frames of the two pipes between the server and the process of its console.
 
-A message is the length of a JSON header and of a body, both as u32, then both. The server checks the header
-like a stranger's: SQL may have found a hole.
+A message is the length of a JSON header and of a body, both as u32, then both. The server trusts no header:
+SQL may have found a hole.
 """
 
 from __future__ import annotations

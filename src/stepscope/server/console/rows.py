@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 _BATCH = 256
 _EXACT = 1 << 53
-"""JavaScript's numbers are exact below it; whole numbers beyond are text."""
+"""JavaScript's integers are exact below this; larger ones become text."""
 
 
 class Fitted(NamedTuple):
-    """Rows as JSON arrays, joined by commas. cut: there are more."""
+    """Rows as JSON arrays, joined by commas. cut: whether there are more."""
 
     text: str
     number: int
@@ -24,7 +24,7 @@ class Fitted(NamedTuple):
 
 
 def fit(result: QueryResult, most_rows: int, most_bytes: int) -> Fitted:
-    """Fetches rows until there are `most_rows`, or as many as `most_bytes` of JSON hold."""
+    """Fetches rows until there are `most_rows`, or `most_bytes` of JSON."""
     rows: list[str] = []
     size = 0
     for batch in result.batches(min(_BATCH, most_rows + 1)):

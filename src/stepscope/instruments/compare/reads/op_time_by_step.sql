@@ -24,12 +24,7 @@ WITH stepped AS (
     SUM(SUM(o.self_ps)) OVER () AS all_ps
   FROM op_slice AS o
   INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
-  WHERE
-    o.run_id = $run_id
-    AND o.host_id IN $host_ids
-    AND o.place IN ('device', 'host')
-    AND s.dur_ps > 0
-    AND (s.averaged OR $whole = 1)
+  WHERE compared_op!(o, s)
   GROUP BY s.id, o.place, o.op, o.op_type
 )
 

@@ -22,11 +22,6 @@ SELECT
   MIN(o.ts_ps - s.ts_ps) AS offset_ps
 FROM op_slice AS o
 INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
-WHERE
-  o.run_id = $run_id
-  AND o.host_id IN $host_ids
-  AND o.place IN ('device', 'host')
-  AND s.dur_ps > 0
-  AND (s.averaged OR $whole = 1)
+WHERE compared_op!(o, s)
 GROUP BY columns!(o, place, op, op_type, class)
 ORDER BY nulls_last!(own_ps DESC, o.place, o.op, o.op_type, o.class)

@@ -27,11 +27,6 @@ SELECT
 FROM op_slice AS o
 INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
 INNER JOIN slice AS c ON c.id = o.slice_id
-WHERE
-  o.run_id = $run_id
-  AND o.host_id IN $host_ids
-  AND o.place IN ('device', 'host')
-  AND s.dur_ps > 0
-  AND (s.averaged OR $whole = 1)
+WHERE compared_op!(o, s)
 GROUP BY s.id
 ORDER BY step_id NULLS LAST
