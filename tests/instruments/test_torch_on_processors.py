@@ -142,8 +142,7 @@ def test_many_ops_of_which_few_are_held_up_are_launching(long_us: int, cause: st
 
 @pytest.mark.parametrize(("python_us", "cause"), [(900, "dispatch"), (0, "compute")])
 def test_python_between_small_ops_calls_them(python_us: int, cause: str) -> None:
-    """1,000 ops of 1.5 µs and 80 that wait for cores; without the Python of the loop, launching takes little of a
-    step."""
+    """1,000 ops of 1.5 µs and 80 that wait for cores; launching alone takes little of a step."""
     tables = made_recordings.ops_that_are_launching(long_us=77, python_us=python_us)
     for series, value in (("all running", 0.4), ("all waiting", 0.6)):
         tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)

@@ -438,6 +438,13 @@ def ops_beside_a_pipeline() -> Tables:
     return _short_of_cores(tables, "later")
 
 
+def ops_that_wait_a_while_beside_processes() -> Tables:
+    """Its ops have cores for most of the time in which they want some."""
+    tables = ops_beside_processes()
+    next(row for row in tables.rows["counter"] if row["series"] == "all waiting")["value"] = 0.1
+    return tables
+
+
 def python_on_two_lines() -> Tables:
     """The main thread is on one line in 20 samples, and on another one in the last five of them."""
     tables = stacks()
@@ -755,6 +762,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         summaries_in_the_loop,
         waiting_for_a_lock,
         ops_beside_a_pipeline,
+        ops_that_wait_a_while_beside_processes,
         a_line_of_several_labels,
         an_op_with_its_line,
         one_layer,
