@@ -60,14 +60,21 @@ def test_storing_is_named_where_nearly_all_that_waits_does_so(part: int, stores:
     assert (found.cause, found.stores) == ("wait", stores)
 
 
-def test_processes_have_the_cores_that_a_program_waits_for() -> None:
-    found = _judged(made_recordings.ops_beside_processes())
-    assert found.competing == Competing("children", 1.5)
-    quiet = made_recordings.ops_beside_processes()
-    for row in quiet.rows["counter"]:
+@pytest.mark.parametrize(
+    ("waiting", "busy", "competes"), [(1.8, True, True), (0.1, False, True), (0.05, False, False)]
+)
+def test_processes_have_the_cores_that_a_program_waits_for(
+    waiting: float, busy: bool, competes: bool
+) -> None:
+    """Its threads wait for a quarter of the time in which they want one, or longer."""
+    tables = made_recordings.ops_beside_processes()
+    for row in tables.rows["counter"]:
         if row["series"].endswith("waiting"):
-            row["value"] = 0.1
-    assert _judged(quiet).competing is None
+            row["value"] = waiting
+    found = _judged(tables)
+    assert found.contention is not None
+    assert found.contention.busy == busy
+    assert found.competing == (Competing("children", 1.5) if competes else None)
 
 
 def test_a_pipeline_whose_python_sleeps_has_no_cores() -> None:

@@ -14,6 +14,9 @@ import pytest
 import stepscope
 from stepscope.instruments.causes.copy import copied_bytes
 from stepscope.instruments.causes.ranking import judge
+from tests.fakes import FakeTrace
+from tests.report import made_recordings
+from tests.report.recordings import CONNECTION, derived
 
 
 def recording(path: Path, ops: list[tuple[float, float]]) -> str:
@@ -135,3 +138,16 @@ def test_many_ops_of_which_few_are_held_up_are_launching(long_us: int, cause: st
         (judgement,) = judge(trace.query)
     assert judgement.share_of("compute") > judgement.share_of("dispatch")
     assert (judgement.cause, judgement.small_ops) == (cause, (2100, 10**6 * sum(lengths) // 2100))
+
+
+@pytest.mark.parametrize(("python_us", "cause"), [(900, "dispatch"), (0, "compute")])
+def test_python_between_small_ops_calls_them(python_us: int, cause: str) -> None:
+    """1,000 ops of 1.5 µs and 80 that wait for cores; launching alone takes little of a step."""
+    tables = made_recordings.ops_that_are_launching(long_us=77, python_us=python_us)
+    for series, value in (("all running", 0.4), ("all waiting", 0.6)):
+        tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)
+    derived(tables).fill(CONNECTION)
+    (judgement,) = judge(FakeTrace(CONNECTION).query)
+    assert judgement.share_of("dispatch") < 0.2
+    assert judgement.share_of("python") == pytest.approx(python_us / 8560, rel=0.05)
+    assert (judgement.cause, judgement.small_ops is not None) == (cause, True)

@@ -349,16 +349,24 @@ def launches_for_each_example() -> Tables:
     return tables
 
 
-def ops_that_are_launching() -> Tables:
-    """A step of 1,080 ops of PyTorch: most take 1.5 µs, and some 20."""
-    ops = "[m]" * 1000 + f"[s{'.' * 38}]" * 80
-    tables = draw(f"step train : [train{'.' * (len(ops) - 7)}]\ncpu/python thread : {ops}", "kineto")
+def ops_that_are_launching(long_us: int = 20, python_us: int = 0) -> Tables:
+    """A step of 1,080 ops of PyTorch: most take 1.5 µs, and some longer. Then Python runs for a while."""
+    ops = "[m]" * 1000 + f"[s{'.' * (2 * long_us - 2)}]" * 80
+    units = len(ops) + 2 * python_us
+    tables = draw(f"step train : [train{'.' * (units - 7)}]\ncpu/python thread : {ops}", "kineto")
     for row in (*tables.rows["slice"], *tables.rows["step_stored"]):
         for column in {"ts_ps", "dur_ps", "self_ps"} & row.keys():
             row[column] //= 2
     for row in tables.rows["slice"]:
         name = {"m": "aten::mul", "s": "aten::sum"}[row["name"]]
         row |= {"name": name, "category": "cpu_op", "op_name": name, "op_type": name}
+    if python_us:
+        sampled = stacks(MAIN)
+        for table in ("frame", "stack"):
+            tables.rows[table] = sampled.rows[table]
+        begins_ps, took_ps = len(ops) * UNIT_PS // 2, python_us * UNIT_PS
+        facts = {"ts_ps": begins_ps, "weight_ps": took_ps, "cpu_ps": took_ps, "is_main": True, "stack_id": 0}
+        tables.add("stack_sample", thread_name="MainThread", **facts)
     return tables
 
 
@@ -428,6 +436,13 @@ def ops_beside_a_pipeline() -> Tables:
         STEPS + "cpu/pool thread : [a:MatMul.................]\ncpu/tf_data_1 thread : [f:EagerPyFunc]"
     )
     return _short_of_cores(tables, "later")
+
+
+def ops_that_wait_a_while_beside_processes() -> Tables:
+    """Its ops have cores for most of the time in which they want some."""
+    tables = ops_beside_processes()
+    next(row for row in tables.rows["counter"] if row["series"] == "all waiting")["value"] = 0.1
+    return tables
 
 
 def python_on_two_lines() -> Tables:
@@ -747,6 +762,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         summaries_in_the_loop,
         waiting_for_a_lock,
         ops_beside_a_pipeline,
+        ops_that_wait_a_while_beside_processes,
         a_line_of_several_labels,
         an_op_with_its_line,
         one_layer,

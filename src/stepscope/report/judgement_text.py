@@ -164,14 +164,15 @@ def _others(judgement: Judgement) -> list[str]:
 
 
 def _contention(judgement: Judgement) -> list[str]:
-    """Whether other programs had the cores, which makes all of the rest less sure."""
+    """Whether others had the cores, which makes all of the rest less sure."""
     found = judgement.contention
-    if found is None or not found.busy:
+    if found is None or not (found.busy or judgement.competing):
         return []
     waiting, running = f"{found.waiting:.1f}", f"{found.running:.1f}"
     number = "1.0 thread" if waiting == "1.0" else f"{waiting} threads"
     busy = f"The machine was busy: {number} of the program waited for a core while {running} ran."
-    return [busy, *_competing(judgement)]
+    some = f"Of the program's threads, {waiting} waited for a core while {running} ran."
+    return [busy if found.busy else some, *_competing(judgement)]
 
 
 def _competing(judgement: Judgement) -> list[str]:

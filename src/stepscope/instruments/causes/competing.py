@@ -12,7 +12,7 @@ def competing_of(host: HostSteps, cause: CauseName) -> Competing | None:
     """Processes that the program started, else its input pipeline; None where the program has the cores that
     it wants, or waits for that work itself. cause: what limits its steps."""
     contention = host.contention
-    if contention is None or not contention.busy or cause == "input":
+    if contention is None or contention.had_cores > 1 - CauseThresholds.stands_out or cause == "input":
         return None
     if contention.children >= CauseThresholds.stands_out:
         return Competing("children", contention.children)

@@ -53,7 +53,9 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         name, share, ps_per_step = cause_of(weighed.parts, top.share, layer_share, host.contention)
         of_ops = name in ("compute", "none")
         mixed = mixed_line(host) if of_ops else None
-        if of_ops and weighed.share_of("dispatch") >= _MENTIONED and DISPATCH.are_ops(host) is not None:
+        # Small ops are called one after the other: what Python takes between them is part of that.
+        calling = weighed.share_of("dispatch") + weighed.share_of("python")
+        if of_ops and calling >= _MENTIONED and DISPATCH.are_ops(host) is not None:
             mixed, name = None, "dispatch"
             share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
         if mixed is not None:
