@@ -326,6 +326,23 @@ class TfprofOptions:
     def orders() -> builtins.list[str]: ...
 
 @final
+class ViewStream:
+    """A view of tfprof as an Arrow stream, made when a row is read; may be exported any number of times."""
+
+    columns: list[str]
+    is_made: bool
+    def narrowed(self, positions: Sequence[int]) -> ViewStream:
+        """The same rows with the columns at these positions, in that order."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+def tfprof_views(
+    models: Sequence[tuple[str, Tfprof]], options: TfprofOptions, first_id: int
+) -> list[ViewStream]:
+    """The lines of views, each of its model, with the columns of `tfprof_node` that tell of a line. Their ids
+    count through all views from `first_id` on: a stream with ids makes the views before it. The code view has
+    no lines where nothing tells of code."""
+
+@final
 class Tfprof:
     """A model for tfprof: nodes, what ran in each step, what op logs say. Any thread may ask."""
 
@@ -366,12 +383,6 @@ class Tfprof:
         """A view's lines: level, name, whether it counts, own and total figures (runs, definitions, micros,
         accelerator_micros, cpu_micros, requested, peak, residual and output bytes, params, float_ops), and
         (types, devices, shape, nodes). Also warnings."""
-    def tabulate(self, view: str, options: TfprofOptions, store: Store) -> None:
-        """The lines of a view as the table of its name in a store: position from 0, parent (None for the
-        root), depth, name, counts, is_node, op_types, devices (joined by |), shape (joined by x), and the
-        figures of outline() as self_ and total_: runs, nodes, time, accelerator_time, cpu_time,
-        requested_bytes, peak_bytes, residual_bytes, output_bytes, params, float_ops. Times are in
-        microseconds, or in picoseconds where the model's are."""
     def advise(self) -> tuple[str, builtins.list[str]]:
         """Text and warnings of the three checkers."""
     def take_warnings(self) -> builtins.list[str]:

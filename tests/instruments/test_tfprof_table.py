@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import library
 from stepscope.cli import main
+from stepscope.engines import Statement
 from stepscope.errors import StepscopeError
-from stepscope.instruments.tfprof import VIEWS
+from stepscope.instruments.tfprof import VIEWS, table
+from stepscope.library.statements import statement
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments import tfprof_drawings as drawn
@@ -249,6 +251,41 @@ def test_nothing_is_made_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("stepscope.instruments.tfprof.table.parts", refuse)
     with trace.open(corpus.SAMPLES / "run_metadata" / "two_servers.pb") as found:
         assert found.query("SELECT count(*) FROM slice").rows()[0][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "made"),
+    [
+        ("SELECT name FROM tfprof_node WHERE view = 'op'", ["op"]),
+        ("SELECT n.name FROM tfprof_node AS n WHERE n.view = 'graph' AND n.self_ps > 0", ["graph"]),
+        ("SELECT name FROM tfprof_node WHERE view = 'code'", ["code"]),
+        ("SELECT * FROM tfprof_node WHERE view = 'scope'", ["scope"]),
+        ("SELECT max(id) FROM tfprof_node WHERE view = 'graph'", ["scope", "graph"]),
+        ("SELECT view, count(*) FROM tfprof_node GROUP BY view", list(VIEWS)),
+        (statement("float_ops_of_run", run_id="two_servers"), ["op"]),
+        (library.entry("parameter_servers").statement, ["scope"]),
+        (library.entry("cost_by_scope").statement, ["scope"]),
+    ],
+)
+def test_only_the_views_that_a_statement_asks_for_are_made(
+    sql: str | Statement, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids count through the views in their order, so that they ask for those before."""
+    given: list[Any] = []
+    parts = table.parts
+
+    def kept(*asked: Any) -> list[Any]:
+        given.extend(parts(*asked))
+        return given
+
+    monkeypatch.setattr(table, "parts", kept)
+    with trace.open(corpus.SAMPLES / "run_metadata" / "two_servers.pb") as found:
+        rows = found.query(sql).rows()
+        assert [part.name for part in given if part.open(None, True).is_made] == [
+            f"tfprof_{view}" for view in made
+        ]
+        found.query("SELECT * FROM tfprof_node").rows()
+        assert sorted(found.query(sql).rows()) == sorted(rows)
 
 
 def test_many_nodes(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ mod steps;
 mod store;
 mod streams;
 mod tfprof;
+mod tfprof_views;
 mod timeline;
 mod values;
 
@@ -225,6 +226,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<tfprof::Tfprof>()?;
     module.add_class::<tfprof::TfprofOptions>()?;
+    module.add_class::<tfprof_views::ViewStream>()?;
+    module.add_function(wrap_pyfunction!(tfprof_views::tfprof_views, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(sniff, module)?)?;

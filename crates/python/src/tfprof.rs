@@ -1,22 +1,21 @@
 //! The tfprof engine for Python. Signatures and their meaning: `_core.pyi`.
 
 use crate::input::Input;
-use crate::store::Store;
 use crate::{free, lock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use stepscope_core::formats::checkpoint::Checkpoint;
 use stepscope_tfprof::flops::Arithmetic;
 use stepscope_tfprof::options::{self, Options};
 use stepscope_tfprof::outline::Row;
-use stepscope_tfprof::{Session, flops, meanings, read, tabulate, write_profile};
+use stepscope_tfprof::{Session, flops, meanings, read, write_profile};
 
 /// Options, kept between questions.
 #[pyclass(name = "TfprofOptions", module = "stepscope._core")]
 #[derive(Clone, Default)]
-pub struct TfprofOptions(Options);
+pub struct TfprofOptions(pub Options);
 
 #[pymethods]
 impl TfprofOptions {
@@ -93,7 +92,7 @@ impl TfprofOptions {
 
 /// A model that questions can be asked about.
 #[pyclass(name = "Tfprof", module = "stepscope._core", frozen)]
-pub struct Tfprof(Mutex<Session>);
+pub struct Tfprof(pub Arc<Mutex<Session>>);
 
 type Figures = [i64; 11];
 type About = (Vec<String>, Vec<String>, Vec<i64>, Vec<String>);
@@ -116,7 +115,7 @@ type Shown = (String, Vec<String>, Vec<(String, Vec<u8>)>);
 impl Tfprof {
     #[new]
     fn new() -> Self {
-        Tfprof(Mutex::default())
+        Tfprof(Arc::default())
     }
 
     fn add_graph(&self, py: Python<'_>, input: &Bound<'_, Input>) -> PyResult<u64> {
@@ -291,25 +290,6 @@ impl Tfprof {
             (row.level, row.name, row.counts, own, total, about)
         };
         Ok((rows.into_iter().map(line).collect(), warnings))
-    }
-
-    /// The lines of a view as the table of its name in a store.
-    fn tabulate(
-        &self,
-        py: Python<'_>,
-        view: &str,
-        options: &TfprofOptions,
-        store: &Bound<'_, Store>,
-    ) -> PyResult<()> {
-        if !["scope", "graph", "op", "code"].contains(&view) {
-            return Err(PyValueError::new_err(format!("no view is called {view}")));
-        }
-        let (options, store) = (&options.0, store.get());
-        free(py, || {
-            let (rows, _) = lock(&self.0).outline(view, options)?;
-            lock(&store.0).hold(view, tabulate::table(&rows)?);
-            Ok(())
-        })
     }
 
     fn advise(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {

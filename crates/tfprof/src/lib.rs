@@ -100,10 +100,15 @@ impl Kept {
 }
 
 impl Session {
-    /// Forgets the views.
+    /// Forgets the views and the figures of nodes.
     pub fn changed(&mut self) {
-        (self.scopes, self.graph, self.ops, self.code) = (None, None, None, None);
+        self.forget_views();
         self.figures = Kept::default();
+    }
+
+    /// Forgets the views; the next question builds its own anew.
+    pub fn forget_views(&mut self) {
+        (self.scopes, self.graph, self.ops, self.code) = (None, None, None, None);
     }
 
     /// Adds a checkpoint: its tensors give their nodes a type, and their values can be shown.

@@ -8,13 +8,13 @@ use stepscope_core::store::part::{Field, Shape};
 use stepscope_core::store::rows::Rows;
 use stepscope_core::store::table::Table;
 
-/// Names of the figures, in the order of [`super::metrics::Metric`]. Times are in the model's own unit.
-pub const FIGURES: [&str; 11] = [
+/// Names of the figures, in the order of [`super::metrics::Metric`].
+const FIGURES: [&str; 11] = [
     "runs",
     "nodes",
-    "time",
-    "accelerator_time",
-    "cpu_time",
+    "ps",
+    "accelerator_ps",
+    "cpu_ps",
     "requested_bytes",
     "peak_bytes",
     "residual_bytes",
@@ -23,13 +23,14 @@ pub const FIGURES: [&str; 11] = [
     "float_ops",
 ];
 
+/// Those of them that are times.
+const TIMES: [&str; 3] = ["ps", "accelerator_ps", "cpu_ps"];
+
 fn fields() -> Vec<Field> {
     let plain = [
-        ("position", Shape::I64),
-        ("parent", Shape::I64),
+        ("parent_id", Shape::I64),
         ("depth", Shape::I64),
         ("name", Shape::Text),
-        ("counts", Shape::Bool),
         ("is_node", Shape::Bool),
         ("op_types", Shape::Text),
         ("devices", Shape::Text),
@@ -44,10 +45,20 @@ fn fields() -> Vec<Field> {
     plain.chain(figures).collect()
 }
 
-/// The lines as a table: position from 0, position of the line above (none for the root), levels below the root,
-/// name, whether it counts, whether nodes stand behind it, types and devices joined by bars, shape joined by x
-/// (none without one), and each figure of its own and in total.
-pub fn table(lines: &[Row]) -> Result<Table> {
+/// The figures with their times in picoseconds; one that does not fit is the longest that does.
+fn in_ps(mut figures: [i64; 11], ps_per_tick: i64) -> [i64; 11] {
+    for (name, figure) in FIGURES.iter().zip(&mut figures) {
+        if TIMES.contains(name) {
+            *figure = figure.saturating_mul(ps_per_tick);
+        }
+    }
+    figures
+}
+
+/// The lines as a table with the columns of `tfprof_node` that tell of a line: ids from 0, the id of the line above
+/// (none for the root), levels below the root, name, whether nodes stand behind it, types and devices joined by
+/// bars, shape joined by x (none without one), and each figure of its own and in total.
+pub fn table(lines: &[Row], ps_per_tick: i64) -> Result<Table> {
     let mut rows = Rows::new(None, "view", fields())?;
     // The last line of each level so far.
     let mut above: Vec<i64> = Vec::new();
@@ -60,11 +71,9 @@ pub fn table(lines: &[Row]) -> Result<Table> {
         let shape: Vec<String> = line.shape.iter().map(i64::to_string).collect();
         let shape = shape.join("x");
         let mut cells = vec![
-            Cell::I64(position),
             parent,
             Cell::I64(line.level as i64),
             Cell::Text(&line.name),
-            Cell::I64(line.counts.into()),
             Cell::I64((!line.nodes.is_empty()).into()),
             Cell::Text(&types),
             Cell::Text(&devices),
@@ -73,8 +82,9 @@ pub fn table(lines: &[Row]) -> Result<Table> {
                 false => Cell::Text(&shape),
             },
         ];
-        cells.extend(line.own.all().map(Cell::I64));
-        cells.extend(line.total.all().map(Cell::I64));
+        for figures in [line.own.all(), line.total.all()] {
+            cells.extend(in_ps(figures, ps_per_tick).map(Cell::I64));
+        }
         rows.push(&cells)?;
     }
     Ok(Table {

@@ -102,8 +102,6 @@ class Relation(NamedTuple):
     """Asked once, when a query first reads the table. Without any part the table is empty."""
     key: tuple[str, ...] = ()
     """Rows that agree in these columns are one row, with the least value of each other column."""
-    whole: bool = False
-    """All columns of its streams are read, whatever is asked for: values are made of others."""
     costly: bool = False
     """Where it is not known what a statement reads, only one with the table's name in it reads this."""
     asks: bool = False

@@ -181,7 +181,7 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
     for name in VERSIONS:
         table = schema().table(name)
         if name == "tfprof_node":
-            engine.attach(Relation(name, table.types, tfprof, whole=True, costly=True, asks=True))
+            engine.attach(Relation(name, table.types, tfprof, costly=True, asks=True))
         else:
             engine.attach(Relation(name, table.types, partial(make, table), asks=True))
 

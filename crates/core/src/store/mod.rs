@@ -208,11 +208,6 @@ impl Store {
         old.map_or(Ok(()), |old| forget(&old.parts))
     }
 
-    /// Takes in a small table that was made elsewhere; it is not kept in the folder.
-    pub fn hold(&mut self, name: &str, table: Table) {
-        self.tables.insert(name.to_owned(), Arc::new(table));
-    }
-
     /// Fills `slice.step`: the number of the step in whose interval (begin included, end not) the
     /// slice starts. The intervals must be sorted and must not overlap.
     pub fn assign_steps(&mut self, begin_ps: &[i64], end_ps: &[i64], number: &[i64]) -> Result<()> {

@@ -16,7 +16,7 @@ from typing import Any
 
 import _duckdb as duckdb
 
-from stepscope._core import Stream
+from stepscope._core import Stream, ViewStream
 
 __all__ = ["duckdb"]
 
@@ -67,11 +67,11 @@ class _Streams:
 
 
 class _Beside:
-    """The package's way to read Arrow objects; ours for our own streams, which know their number of rows."""
+    """The package's way to read Arrow objects; ours for our own streams, which know their columns."""
 
     def __init__(self, sources: Any) -> None:
         self.nodes = sources.nodes
-        self._ours, self._adapt = Stream, sources.adapt
+        self._ours, self._adapt = (Stream, ViewStream), sources.adapt
 
     def adapt(self, found: object) -> object:
         return _Stream(found) if isinstance(found, self._ours) else self._adapt(found)

@@ -51,7 +51,7 @@ class EngineTables:
             relation = self.relations[name]
             every = frozenset(column for column, _ in relation.columns)
             before = self._loaded.get(name)
-            loaded = (every if wanted is None or relation.whole else every & wanted) | (before or frozenset())
+            loaded = (every if wanted is None else every & wanted) | (before or frozenset())
             if before is not None and loaded <= before:
                 continue
             if name not in self._parts:

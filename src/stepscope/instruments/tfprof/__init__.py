@@ -15,7 +15,7 @@ from stepscope import _core
 from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError, Input, Store, Tfprof, TfprofOptions
+    from stepscope._core import CoreError, Input, Tfprof, TfprofOptions, ViewStream
     from stepscope.instruments.tfprof.evidence import Evidence
 
 
@@ -178,12 +178,10 @@ class TfprofModel:
         except _core.CoreError as error:
             _refuse(error, None)
 
-    def tabulate(self, view: str, options: TfprofOptions, store: Store) -> None:
-        """A view's lines as the table of its name in a store (see `_core.pyi`)."""
-        try:
-            self._engine(view).tabulate(view, options, store)
-        except _core.CoreError as error:
-            _refuse(error, None)
+    def streams(self, options: TfprofOptions, first_id: int) -> dict[str, ViewStream]:
+        """The lines of each view as a stream (see `_core.tfprof_views`)."""
+        engines = [(view, self._engine(view)) for view in VIEWS]
+        return dict(zip(VIEWS, _core.tfprof_views(engines, options, first_id), strict=True))
 
     def advise(self) -> ViewOutput:
         """What TensorFlow's three checkers say. UsageError for a trace, whose slices they cannot judge."""

@@ -11,4 +11,4 @@
 SELECT n.name AS op_type, n.self_float_ops AS float_ops, n.self_params AS param_count
 FROM tfprof_node AS n
 WHERE n.run_id = $run_id AND n.view = 'op' AND n.depth > 0 AND (n.self_float_ops > 0 OR n.self_params > 0)
-ORDER BY nulls_last!(n.self_float_ops DESC, n.name, n.id)
+ORDER BY nulls_last!(n.self_float_ops DESC, n.name)
