@@ -30,7 +30,7 @@ EVERY := -o python_files="test_*.py repeats_*.py"
 CASES := PROPTEST_CASES=64
 
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
-	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name '*.rules' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all lint test-rust test-python engines bench measured gate fuzz versions

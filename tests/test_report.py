@@ -250,7 +250,7 @@ def test_graphs_are_no_recordings():
     assert report(tables).next_commands[0] == "stepscope xla clusters trace.pb"
     tables.source(1, producer="step_stats", events_seen=5, events_stored=5)
     recorded = report(tables).sections[0].answer
-    assert recorded[0] == "5 events over 0 ps from 1 source by step_stats."
+    assert recorded[0] == "5 events from 1 source by step_stats."
     assert recorded[1].startswith("Beside them, 1 file holds a graph")
 
 

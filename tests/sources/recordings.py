@@ -26,6 +26,7 @@ class Fakes:
     """Formats that look at a few bytes. What is known of formats is true."""
 
     traits = staticmethod(formats.traits)
+    described = staticmethod(formats.described)
     twins = staticmethod(formats.twins)
 
     def recognise(self, head: bytes, name: str) -> Claim | None:

@@ -229,6 +229,29 @@ def test_nothing_found_says_what_was_seen(tmp_path: Path) -> None:
     assert "TensorBoard" in caught.value.todo
 
 
+@pytest.mark.parametrize(
+    ("content", "seen", "todo"),
+    [
+        (
+            b'{"alloc_samples": 17, "args": ["main.py"], "entrypoint_dir": "/me", "files": {}}',
+            "Scalene",
+            "record",
+        ),
+        (
+            b'[{"id": 1, "timestamps": [{"name": "REQUEST_START", "ns": 52943}]}]',
+            "Triton Inference Server",
+            "ops",
+        ),
+    ],
+)
+def test_recordings_that_no_decoder_reads_are_named(content, seen, todo, tmp_path: Path) -> None:
+    write(tmp_path, {"x.json": content})
+    with pytest.raises(NothingFound) as caught:
+        search(tmp_path)
+    assert seen in caught.value.seen
+    assert todo in caught.value.todo
+
+
 def test_an_empty_folder_and_a_missing_path(tmp_path: Path) -> None:
     with pytest.raises(NothingFound, match="no files at all"):
         search(tmp_path)

@@ -31,6 +31,7 @@ export interface Block {
   line: number | null;
   blocks: number;
   rank: number;
+  has_times: number;
 }
 export interface Point {
   ts_ps: number;
@@ -103,6 +104,9 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
       b.lane !== null && (b.begin_ps ?? whole.from) <= shown.to && (b.until_ps ?? whole.to) >= shown.from,
   );
   const lanes = Math.max(0, ...blocks.map((b) => (b.lane ?? -1) + 1));
+  const timed = blocks[0]?.has_times !== 0;
+  // Without times, changes are drawn a microsecond apart.
+  const length = (ps: number) => (timed ? duration(ps) : counted(Math.round(ps / 1e6), "change"));
   const row = lanes ? Math.max(Math.min(LANES / lanes, 14), 2) : 0;
   const kinds = [...new Set(blocks.map((b) => b.kind))].sort();
   const release = () => {
@@ -118,7 +122,7 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
       <p class="quiet">
         {zoomed ? (
           <>
-            {duration(wide)} of {duration(whole.to - whole.from)}.{" "}
+            {length(wide)} of {length(whole.to - whole.from)}.{" "}
             <button type="button" class="plain" onClick={() => setZoom(null)}>
               Show all
             </button>
@@ -159,7 +163,7 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
             height={HIGH}
             preserveAspectRatio="none"
             role="img"
-            aria-label={`memory held over ${duration(wide)}, at most ${show(most, "bytes")}`}
+            aria-label={`memory held over ${length(wide)}, at most ${show(most, "bytes")}`}
           >
             {marks.map((m) => (
               <line class="rule" x1="0" x2={WIDE} y1={y(m.place)} y2={y(m.place)} />
@@ -191,7 +195,7 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
                 ];
                 const lived =
                   b.begin_ps !== null && b.until_ps !== null
-                    ? duration(b.until_ps - b.begin_ps)
+                    ? length(b.until_ps - b.begin_ps)
                     : b.until_ps === null
                       ? "never freed within the recording"
                       : "held before the recording";
@@ -228,9 +232,13 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
           )}
         </div>
         <div class="ends">
-          <span>{shown.from > whole.from ? duration(shown.from - whole.from) : "0"}</span>
-          <span>since the first block</span>
-          <span>{duration(shown.to - whole.from)}</span>
+          <span>{shown.from > whole.from ? length(shown.from - whole.from) : "0"}</span>
+          <span>
+            {timed
+              ? "since the first block"
+              : "since the first block, in their order: no times were recorded"}
+          </span>
+          <span>{length(shown.to - whole.from)}</span>
         </div>
       </div>
       {lanes > 0 && (

@@ -21,12 +21,14 @@ def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:
     hosts = rows_of["runs_and_hosts"]
     events = sum(row["events"] for row in hosts)
     sources = sum(row["sources"] for row in hosts)
-    recorded = units.show(sum(row["recorded_ps"] for row in hosts), "ps")
+    recorded_ps = sum(row["recorded_ps"] for row in hosts)
+    # A profile of memory is of one moment.
+    time = f" over {units.show(recorded_ps, 'ps')}" if recorded_ps else ""
     who = ", ".join(sorted({name for row in hosts for name in row["producers"].split(", ")} - {"unknown"}))
     graphs = sum(row["graphs"] for row in hosts)
     if sources:
         read = units.count(sources, "source")
-        yield f"{units.count(events, 'event')} over {recorded} from {read}{f' by {who}' if who else ''}."
+        yield f"{units.count(events, 'event')}{time} from {read}{f' by {who}' if who else ''}."
     beside = "Beside them, " if sources else ""
     if graphs:
         holds = units.agree(graphs, "holds a graph", "hold graphs")

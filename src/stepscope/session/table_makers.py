@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,8 +170,7 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         if table.name not in made:
             compute = partial(_rows_of, table.name, engine)
             made.update(remembered(table.name, compute) if remembered else compute())
-        names = table.names
-        return [PythonRows([[row[name] for name in names] for row in made[table.name]])]
+        return [PythonRows(list(map(itemgetter(*table.names), made[table.name])))]
 
     def tfprof() -> Sequence[Part]:
         # What came through a pipe or a network was read once and cannot be again.

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import _core, formats
@@ -214,7 +215,12 @@ class DecodedTables:
             return kept
         made = make()
         self._cache.keep(
-            of, {name: {c: [row[c] for row in rows] for c in rows[0]} for name, rows in made.items() if rows}
+            of,
+            {
+                name: {c: list(map(itemgetter(c), rows)) for c in rows[0]}
+                for name, rows in made.items()
+                if rows
+            },
         )
         return made
 

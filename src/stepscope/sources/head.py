@@ -145,7 +145,9 @@ _HLO = "HLO module"
 _DUMPED = re.compile(r"(?:\d+\.)?module_\d+\.")
 """How names of files in a dump folder of XLA begin."""
 _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
+_SCALENE, _TRITON = "Scalene profile", "trace of requests (Triton Inference Server)"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
+TFPROF_PROFILE, OP_LOG = "profile of tfprof", "op log of tfprof"
 _CODE = (".py", ".sh", ".ipynb")
 _SUFFIXES = (
     (_CODE, "source code"),
@@ -164,6 +166,11 @@ INSTEAD = {
     "trace says what ran and what it needed, not when",
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
     "stepscope reads",
+    TFPROF_PROFILE: "`stepscope tfprof scope PATH` reads it, and so do the views op, code, graph and advise",
+    OP_LOG: "`stepscope tfprof code -op_log_path PATH -graph_path …` reads it beside a graph",
+    _SCALENE: "use `scalene view`, or record with `stepscope record`: Scalene sums up by line and "
+    "does not say when",
+    _TRITON: "record the model with its framework's profiler: this trace times requests, and no ops",
     _PAGE: "give the .xplane.pb that lies beside it: the page was computed from that",
     _KERAS: "give a checkpoint (save_weights with a name that does not end in .h5), or a recording of the "
     "training",
@@ -186,10 +193,15 @@ _JSON = rb"""(?:\xef\xbb\xbf)?\s*(?:
 
 def _undecoded_format(head: bytes) -> str | None:
     """A format that is known by what it holds, and that no decoder reads."""
-    if head.lstrip()[:1] != b"{" or b'"traceEvents"' in head:
+    begin = head.lstrip()[:1]
+    if begin == b"[" and b'"timestamps"' in head and b'"REQUEST_START"' in head:
+        return _TRITON
+    if begin != b"{" or b'"traceEvents"' in head:
         return None
     if b'"nodes"' in head and (b"chakra" in head or b'"ctrl_deps"' in head or b'"rf_id"' in head):
         return _CHAKRA
+    if b'"alloc_samples"' in head[:256] and b'"entrypoint_dir"' in head:
+        return _SCALENE
     meta = b'"meta"' in head[:64]
     return (
         _FIREFOX if meta and (b'"preprocessedProfileVersion"' in head or b'"processType"' in head) else None

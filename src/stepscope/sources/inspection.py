@@ -35,6 +35,9 @@ class Formats(Protocol):
     def recognise(self, head: bytes, name: str) -> Recognised | None:
         """The format that claims a file."""
 
+    def described(self, head: bytes, name: str) -> str | None:
+        """What a file is that no format claims, where its content tells it to those who know formats."""
+
     def traits(self, name: str) -> Traits:
         """What the format of this name says of all its files."""
 
@@ -156,7 +159,7 @@ def _item(
 ) -> InspectedItem:
     found = formats.recognise(head, name)
     if found is None:
-        return InspectedItem(member, name, kind(head, name), "", size, place)
+        return InspectedItem(member, name, formats.described(head, name) or kind(head, name), "", size, place)
     return InspectedItem(member, name, found.NAME, found.NAME, size, place)
 
 

@@ -51,6 +51,7 @@ class _Kind(NamedTuple):
 class _WithModels:
     """What formats know, and besides what belongs to models alone."""
 
+    described = staticmethod(formats.described)
     traits = staticmethod(formats.traits)
     twins = staticmethod(formats.twins)
 

@@ -1,6 +1,6 @@
 """Messages of tfprof's logger and profiler: op logs (OpLogProto) and profiles (ProfileProto).
 
-They are not recordings: no format claims them, and only `stepscope tfprof` looks for them.
+They are not recordings: no format claims them, and `stepscope tfprof` alone reads them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 -- Blocks of memory of a page
 --
 -- question: Which blocks did allocators hand out, when, and for how long?
--- reads: buffer, source, _source_shift
+-- reads: buffer, source, source_note, _source_shift
 -- notes: The largest blocks of each allocator, with how many it has in all.
 -- parameters:
 --   most | int | blocks of each allocator
@@ -27,7 +27,15 @@
 --   line | int | line in that file
 --   blocks | int | blocks of its allocator
 --   rank | int | its place among them by size, from 1
-WITH ranked AS (
+--   has_times | int | 0 where the recording has the order of changes and no times, 1 otherwise
+WITH untimed AS (
+  SELECT n.source_id AS of_source
+  FROM source_note AS n
+  WHERE n.slug = 'memory-without-times'
+  GROUP BY n.source_id
+),
+
+ranked AS (
   SELECT
     columns!(b, id, source_id),
     s.path,
@@ -37,10 +45,12 @@ WITH ranked AS (
     COUNT(*) OVER (PARTITION BY b.source_id, b.allocator, b.device) AS blocks,
     ROW_NUMBER() OVER (
       PARTITION BY b.source_id, b.allocator, b.device ORDER BY nulls_last!(b.bytes DESC, b.id)
-    ) AS place
+    ) AS place,
+    CASE WHEN u.of_source IS NULL THEN 1 ELSE 0 END AS is_timed
   FROM buffer AS b
   INNER JOIN source AS s ON s.source_id = b.source_id
   LEFT JOIN _source_shift AS f ON f.source_id = b.source_id
+  LEFT JOIN untimed AS u ON u.of_source = b.source_id
 )
 
 SELECT
@@ -51,7 +61,8 @@ SELECT
   r.freed_ps + r.moved_ps AS until_ps,
   r.last_use_ps + r.moved_ps AS used_ps,
   columns!(r, at_peak, lane, file, line, blocks),
-  r.place AS rank
+  r.place AS rank,
+  r.is_timed AS has_times
 FROM ranked AS r
 WHERE r.place <= $most
 ORDER BY nulls_last!(r.source_id, r.allocator, r.device, r.place)
