@@ -369,6 +369,18 @@ def test_dominant_op():
     assert found(tables, ("dominant_op",)) == {}
 
 
+@pytest.mark.parametrize(("units", "severity"), [(43, "low"), (52, "medium")])
+def test_an_op_with_less_than_half_of_the_time_weighs_little(units: int, severity: str) -> None:
+    """Gradients of a convolution's filters take 43 % of a model with nothing to mend."""
+    others = "".join(f"[{op}{'.' * ((100 - units) // 2 - 4)}]" for op in ("b:A", "c:B"))
+    ops = f"[a:Conv2DBackpropFilter{'.' * (units - 24)}]"
+    tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : {ops}{others}")
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
+    (row,) = found(tables, ("dominant_op",))["dominant_op"]
+    assert row["severity"] == severity
+
+
 def test_few_and_no_steps():
     assert one("step train : [s0][s1]", "few_steps")["steps"] == "two steps"
     row = one("cpu/t thread : [a:Add]", "no_steps")

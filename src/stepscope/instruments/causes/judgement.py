@@ -255,8 +255,10 @@ class Judgement(Explanation, Weighed):
 
     @property
     def waits_for_cores(self) -> bool:
-        """Whether ops that processors run waited for cores at least as long as they had some."""
-        return not self.on_device and self.contention is not None and self.contention.busy
+        """Whether ops that processors run waited for cores at least as long as they had some, or for cores
+        that other work of the program's is known to have had."""
+        busy = self.contention is not None and self.contention.busy
+        return not self.on_device and (busy or self.competing is not None)
 
 
 _LAUNCHES = 0.5

@@ -2,7 +2,7 @@
 --
 -- question: Which type of op takes most of the time in which steps compute?
 -- reads: _label_line, _computing_op
--- severity: medium from 40 % of the time of all ops; only where steps compute for at least half of their time
+-- severity: medium from half of the time of all ops, low from 40 %; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
 --   {largest_share} of it in {op}].
 -- action: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out: fewer or
@@ -19,7 +19,7 @@
 -- formula: share = self times of the ops of the type / those of all ops that compute, at the same place. Reported from
 --   0.4 where time labelled compute is at least half of the steps that averages include.
 -- columns:
---   severity | text | Severity | medium
+--   severity | text | Severity | medium or low
 --   impact_ps | ps | Self | self times of the ops of the type, added up
 --   run_id, host_id
 --   op_type | text | Op type | type of the ops
@@ -64,7 +64,7 @@ ops AS (
 )
 
 SELECT
-  'medium' AS severity,
+  CASE WHEN t.type_ps * 2 >= t.all_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(t.type_ps AS BIGINT) AS impact_ps,
   t.run_id,
   t.host_id,
