@@ -39,7 +39,7 @@ def test_a_py_function_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     ("sample", "todo"),
     [
         ("run_metadata/xla_cluster.pb", "record with tf.profiler.experimental.start"),
-        ("chrome/kineto.json.gz", "how long steps wait for the DataLoader"),
+        ("kineto/shared_row.json", "how long steps wait for the DataLoader"),
         ("chrome/viztracer.json", "what the recording holds"),
     ],
 )
@@ -52,6 +52,12 @@ def test_a_recording_without_a_pipeline_says_so(
     shown = capsys.readouterr()
     assert json.loads(shown.out)["verdict"] == "unknown"
     assert todo in shown.err.partition("to do: ")[2]
+
+
+def test_a_loader_of_pytorch_is_told_without_marks_of_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its own marks of batches delimit them."""
+    assert main(["pipeline", "--no-cache", str(SAMPLES / "chrome" / "kineto.json.gz")]) == 0
+    assert "Steps wait for the DataLoader for 81.8 % of their time." in capsys.readouterr().out
 
 
 def test_runs_of_a_session_tell_how_long_they_wait(capsys: pytest.CaptureFixture[str]) -> None:
