@@ -18,11 +18,11 @@ def test_kernels_that_would_be_shortened_to_the_same_are_told_apart():
 
 
 def test_paths_of_windows_are_named_by_their_end() -> None:
-    loss, step = r"D:\work\model\loss.py", r"D:\work\train\loss.py"
-    assert endings([r"C:\work\model.py"]) == {r"C:\work\model.py": "model.py"}
+    loss, step = r"D:\me\model\loss.py", r"D:\me\train\loss.py"
+    assert endings([r"C:\me\model.py"]) == {r"C:\me\model.py": "model.py"}
     assert endings([loss, step]) == {loss: "model/loss.py", step: "train/loss.py"}
     assert line_of(CodeLine(loss, 7, "main")) == "loss.py:7"
-    assert line_of(CodeLine("/work/odd\\name.py", 7, None)) == "odd\\name.py:7"
+    assert line_of(CodeLine("/me/odd\\name.py", 7, None)) == "odd\\name.py:7"
 
 
 def test_paths_are_named_by_as_much_of_their_end_as_tells_them_apart() -> None:
