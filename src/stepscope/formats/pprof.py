@@ -73,12 +73,12 @@ def build(pieces: Pieces) -> Store:
         raise Damaged("it has no samples")
     place, time = _chosen(profile)
     events = Events(origin_ps=0)
-    unsized = 0 if time else sum(_is_unsized(profile, sample, place) for sample in profile.samples)
-    odd = sum(sample.values(place) < 0 for sample in profile.samples) - unsized
+    unsized = 0
     if time:
         _lay_out(events, profile, place)
     else:
-        _hold(events, profile, place)
+        unsized = _hold(events, profile, place)
+    odd = sum(sample.values(place) < 0 for sample in profile.samples) - unsized
     if odd:
         events.seen += odd
         count = units.count(odd, "sample")
@@ -155,36 +155,32 @@ def _row(sample: PprofSample) -> tuple[str, str]:
     return process, next(kinds, "samples")
 
 
-def _count_of(profile: PprofProfile, place: int) -> int | None:
-    """Which value of the samples counts what another one sums up, where there is one."""
-    return next((n for n, (_, unit) in enumerate(profile.types) if unit == "count" and n < place), None)
-
-
-def _is_unsized(profile: PprofProfile, sample: PprofSample, place: int) -> bool:
+def _is_unsized(sample: PprofSample, place: int, blocks: int) -> bool:
     """Whether a sample stands for executables of unknown size."""
-    count = _count_of(profile, place)
-    number = 1 if count is None else sample.values(count)
-    return (
-        sample.labels.get("kind") == "executable"
-        and number > 0
-        and sample.values(place) == number * _UNKNOWN_BYTES
-    )
+    is_unknown = blocks > 0 and sample.values(place) == blocks * _UNKNOWN_BYTES
+    return is_unknown and sample.labels.get("kind") == "executable"
 
 
-def _hold(events: Events, profile: PprofProfile, place: int) -> None:
-    """What each stack holds, one instant for each sample."""
+def _hold(events: Events, profile: PprofProfile, place: int) -> int:
+    """What each stack holds, an instant for each sample; how many hold executables of unknown size."""
     kind, unit = profile.types[place]
     scale = _BYTES[unit.lower()]
-    count = _count_of(profile, place)
+    count = next((n for n, (_, of) in enumerate(profile.types) if of == "count" and n < place), None)
+    unsized = 0
     events.thread(1, 0, "profile", "memory")
     for sample in profile.samples:
-        held = 0 if _is_unsized(profile, sample, place) else sample.values(place) * scale
+        held = sample.values(place) * scale
+        blocks = 1 if count is None else sample.values(count)
+        if _is_unsized(sample, place, blocks):
+            held = 0
+            unsized += 1
         if held < 0:
             continue  # counted by build()
         if held >= 2**62:
             raise Damaged("a stack holds more bytes than there can be")
         frames = profile.stack(sample)[-_MOST_FRAMES:]
         stack = [[frame.function, frame.file, frame.line] for frame in frames]
-        args = {"Value": kind, "Bytes": held, "Blocks": 1 if count is None else sample.values(count)}
+        args = {"Value": kind, "Bytes": held, "Blocks": blocks}
         args |= {"Device": sample.labels.get("device", ""), "Kind": sample.labels.get("kind", "")}
         events.instant(MEMORY, 0, 1, 0, {**args, "Stack": stack})
+    return unsized

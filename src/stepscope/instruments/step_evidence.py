@@ -110,7 +110,7 @@ def _jitted_calls(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) 
 
 
 def _next_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
-    return _periods(busiest_track([m for m in marks if m.name.startswith("IteratorGetNext")]), evidence)
+    return _periods(busiest_track(marks_of(marks, "IteratorGetNext")), evidence)
 
 
 def _optimizer_steps(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:

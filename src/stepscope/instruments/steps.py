@@ -25,7 +25,7 @@ from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
-from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track
+from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track, marks_of
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
     compiles = compiling(marks)
     for evidence, choose in EVIDENCE:
         if steps := choose([m for m in marks if not COMPILES.search(m.name)], tracks, evidence):
-            fetches = [(m.ts_ps, m.end_ps) for m in marks if m.name.startswith("IteratorGetNext")]
+            fetches = [(m.ts_ps, m.end_ps) for m in marks_of(marks, "IteratorGetNext")]
             reached = reaching(steps, fetches)
             found = numbered(classify(reached or steps, compiles))
             return [*found[:-1], found[-1]._replace(averaged=False, reason=LAST)] if reached else found

@@ -21,10 +21,10 @@ def line_beside_lock(evidence: StackEvidence, place: CodeLine, most: float) -> C
     waits_ps = 0
     for source_id, stacks in evidence.stacks.items():
         ending = _lock_stacks(evidence, source_id)
-        locks = [stack for stack in ending if stacks.paths.get(stack, ())[-1:] == (place,)]
+        locks = {stack for stack in ending if stacks.paths.get(stack, ())[-1:] == (place,)}
         if not locks:
             continue
-        asked = statement("stacks_beside", source_id=source_id, stacks=locks)
+        asked = statement("stacks_beside", source_id=source_id, stacks=sorted(locks))
         for track_id, thread, stack_id, time_ps in evidence.query(asked).rows():
             path = stacks.paths.get(stack_id, ())
             if path and stacks.meanings[stack_id].label == "python":

@@ -211,9 +211,9 @@ def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None
             return "setup"
         if open_[_PEERS]:
             return "communication"
-    if driver in (None, "idle") and open_[_LAUNCHES]:
-        return "dispatch"
     if driver in (None, "idle"):
+        if open_[_LAUNCHES]:
+            return "dispatch"
         # Without an accelerator nothing is known to be idle: a processor may do what nobody recorded.
         return "idle" if accelerator else "unknown"
     return driver
