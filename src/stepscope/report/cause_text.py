@@ -42,6 +42,13 @@ _HELD_UP = Beginning(
 """What others did on the cores is part of what ops took: they may be few, and nothing may stand out of what
 they would take alone."""
 
+
+def _unloads(judgement: Judgement) -> bool:
+    """Whether most of what sets a device up takes code from it, as when a program ends."""
+    found = _most_allocates(judgement)
+    return found is not None and "Unload" in found.name
+
+
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
     "python": (Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),),
@@ -93,8 +100,13 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     "wait": (
         Beginning(lambda judgement: judgement.stores == "checkpoint", "storing takes {part}"),
         Beginning(lambda judgement: judgement.stores == "summary", "writing summaries takes {part}"),
+        Beginning(
+            lambda judgement: judgement.late_copy is not None,
+            "waiting until the device begins a copy takes {part}",
+        ),
     ),
     "setup": (
+        Beginning(_unloads, "unloading code from the device takes {part}"),
         Beginning(
             lambda judgement: _most_allocates(judgement) is not None,
             "allocating and freeing memory of the device takes {part}",
@@ -277,7 +289,9 @@ def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
 
 
 def _wait(judgement: Judgement) -> str:
-    """The line that waits, and what another thread does that may hold the lock."""
+    """The call or the line that waits, and what another thread does that may hold the lock."""
+    if judgement.late_copy is not None:
+        return f", in {judgement.late_copy}{_line(judgement)}"
     runs = (
         "" if judgement.meanwhile is None else f"; another thread runs {place_of(judgement.meanwhile)} then"
     )

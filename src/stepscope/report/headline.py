@@ -114,6 +114,8 @@ def _mean_step(rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hos
     whose += _host_clause(main) if several_hosts else " of the host" if _runs_ahead(rows_of) else ""
     mean = units.show(main["mean_ps"], "ps")
     average = f"{mean} on average" if main["steps"] > 1 else mean
+    if _broken(rows_of, "work_within_steps"):
+        average = f"at least {average}"
     steps = steps_of_kind(main, main["steps"])
     if main.get("all") and main["steps"] > 1:
         steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"
@@ -215,7 +217,11 @@ def _written_types(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
 
 def _runs_ahead(rows_of: Mapping[str, Rows]) -> bool:
     """Whether a host runs so far ahead of its device that its steps say nothing of the device."""
-    return any(row["slug"] == "step_of_the_device" for row in rows_of["completeness"])
+    return _broken(rows_of, "step_of_the_device")
+
+
+def _broken(rows_of: Mapping[str, Rows], law: str) -> bool:
+    return any(row["slug"] == law for row in rows_of["completeness"])
 
 
 def _host_clause(row: Mapping[str, Any]) -> str:
