@@ -269,6 +269,15 @@ def launching_beside_computing() -> Tables:
     )
 
 
+def launching_beside_ops_of_many_types() -> Tables:
+    """The same with four types of op, of which none has most of the time."""
+    ops = "".join(f"[{op.lower()}:{op}..]" for op in ("Add", "Mul", "Sub", "Div"))
+    return draw(
+        f"step train : [train{'.' * 92}]\ncpu/python thread : {'[EagerExecute]' * 3}\n"
+        f"cpu/pool thread : {' ' * 43}{ops}"
+    )
+
+
 def one_type_of_op(types: int = 1) -> Tables:
     return draw(STEPS + "cpu/pool thread : [a:MatMul.................]" + "[b:MatMul]" * (types - 1))
 
@@ -776,6 +785,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         busy_machine,
         one_thread_without_a_core,
         launching_beside_computing,
+        launching_beside_ops_of_many_types,
         an_op_on_the_host,
         one_launch_in_a_gap,
         launches_in_a_gap,

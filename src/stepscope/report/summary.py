@@ -110,8 +110,8 @@ def _unsaid(found: Sequence[ReportFinding], of_spans: bool, steps: Rows) -> froz
     but asynchronous spans was recorded."""
     if of_spans:
         return frozenset({"step_list", "step_parts"})
-    told = step_text.are_whole(steps) and any(finding.slug == _NO_STEPS for finding in found)
-    return frozenset({"step_list"}) if told else frozenset()
+    whole = step_text.are_whole(steps) and any(finding.slug == _NO_STEPS for finding in found)
+    return frozenset({"step_list"}) if whole else frozenset()
 
 
 def _analyses(trace: OpenTrace, all: bool) -> list[str]:

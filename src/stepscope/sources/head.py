@@ -169,8 +169,8 @@ INSTEAD = {
     "stepscope reads",
     TFPROF_PROFILE: "`stepscope tfprof scope PATH` reads it, and so do the views op, code, graph and advise",
     OP_LOG: "`stepscope tfprof code -op_log_path PATH -graph_path …` reads it beside a graph",
-    _CPROFILE: "`python -m pstats PATH` reads it; record with `stepscope record`: cProfile sums up by function "
-    "and does not say when",
+    _CPROFILE: "`python -m pstats PATH` reads it; record with `stepscope record`: cProfile sums up by "
+    "function and does not say when",
     _SCALENE: "use `scalene view`, or record with `stepscope record`: Scalene sums up by line and "
     "does not say when",
     _TRITON: "record the model with its framework's profiler: this trace times requests, and no ops",

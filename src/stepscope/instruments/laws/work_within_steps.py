@@ -29,14 +29,16 @@ def broken(query: Query) -> list[Broken]:
     if not growing:
         return []
     found = []
-    for source_id, run_id, host_id, work_ps, after_ps in query(statement("law_step_of_the_device")).rows():
+    for row in query(statement("law_step_of_the_device")).rows():
+        source_id, run_id, host_id, work_ps, after_ps = row
         late = AFTER * work_ps < after_ps <= step_of_the_device.MOST * work_ps
         if source_id not in growing or not late:
             continue
         share = units.show(after_ps / work_ps, "ratio")
+        longer = units.show(growing[source_id], "ps")
         sentence = (
-            f"{share} of the device's work came after the last step of the host, whose first steps only queue "
-            f"it: later ones take {units.show(growing[source_id], 'ps')}"
+            f"{share} of the device's work came after the last step of the host, whose first steps only "
+            f"queue it: later ones take {longer}"
         )
         found.append(Broken(run_id, host_id, source_id, "work_within_steps", after_ps, work_ps, sentence))
     return found
