@@ -60,6 +60,8 @@ lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@# What checks the page is installed by `make web`, and by .ci/run.
+	if [ -d web/node_modules ]; then cd web && npm run --silent lint && npm run --silent check; fi
 
 test-rust: $(STAMPS)/toolchain ## the tests of the native crates
 	$(RUST) $(CASES) cargo test --release --quiet --workspace --exclude stepscope-python

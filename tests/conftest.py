@@ -20,7 +20,7 @@ from tests.tiers import cases
 # A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs. The
 # first tier draws the same cases each time, so that it fails for a change only; the second finds new ones.
 hypothesis.settings.register_profile(
-    "stepscope", deadline=None, max_examples=cases(25, 100), derandomize=not tiers.ALL
+    "stepscope", deadline=None, max_examples=cases(15, 100), derandomize=not tiers.ALL
 )
 hypothesis.settings.load_profile("stepscope")
 

@@ -72,6 +72,7 @@ def test_bytes_are_counted_as_bigquery_counts_them(costs: ModuleType) -> None:
         assert trace.query(costs.logical("slice")).rows()[0][0] > by_hand
 
 
+@pytest.mark.repeats("a benchmark on a lake of its own; the page is made of results that are kept")
 def test_it_measures_what_it_says(costs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     found = costs.measured(tmp_path, hosts=2, events=20_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ HEAD = record(wire(3, b"brain.Event:2"))
 SAVED = record(wire(2, 7) + wire(8, wire(1, b"step7") + wire(2, run())))
 """The event that a FileWriter makes of a RunMetadata."""
 
-RECORDINGS: dict[str, bytes] = {
+RECORDINGS: dict[str, bytes | Callable[[], bytes]] = {
     "aggregated-events": plane(events=(wire(1, 1) + wire(5, 900) + wire(3, 7), happens())),
     "broken-event": HEAD + SAVED + record(BROKEN),
     "broken-execution": run(executions=wire(2, BROKEN)),
@@ -85,13 +86,15 @@ RECORDINGS: dict[str, bytes] = {
     "damaged-structure": wire(1, _names() + wire(3, wire(2, b"x") + wire(4, happens()) + b"\x22\x7f")),
     "damaged-tail": node(b"a") + node(b"b") + BROKEN,
     "dangling-cost-edges": run(wire(2, wire(1, wire(1, b"a") + wire(3, 1) + wire(4, wire(1, 9))))),
-    "event-too-long": test_notes.events(test_notes.event(name="b" * (65 << 20))),
+    "event-too-long": lambda: test_notes.events(test_notes.event(name="b" * (65 << 20))),
     "one-sided-links": plane(
         events=(happens(wire(4, wire(1, 1) + wire(4, 4)), wire(4, wire(1, 2) + wire(4, 9))),)
     ),
     "record-cut": HEAD + SAVED + record(b"x" * 99)[:-50],
     "record-too-large": HEAD + SAVED + record(b"x" * 99, 1 << 60),
-    "truncated-input": gzip.compress(test_notes.events(*(test_notes.event(ts=n) for n in range(999))))[:-300],
+    "truncated-input": lambda: gzip.compress(
+        test_notes.events(*(test_notes.event(ts=n) for n in range(999)))
+    )[:-300],
     # Behind what tells which format it is.
     "unknown-fields": run(executions=wire(2, EXECUTION) * 9000) + wire(77, 1),
     "value-too-long": test_notes.events()[:-1] + b', "note": "' + b"n" * (70 << 10) + b'"}',
@@ -150,7 +153,8 @@ IMPOSSIBLE = {
 @pytest.mark.parametrize("slug", sorted(RECORDINGS))
 def test_the_smallest_recording_with_a_note(slug: str, tmp_path: Path) -> None:
     path = tmp_path / "recording"
-    path.write_bytes(RECORDINGS[slug])
+    recording = RECORDINGS[slug]
+    path.write_bytes(recording() if callable(recording) else recording)
     with stepscope.open(path, cache=False) as trace:
         told = dict(trace.query("SELECT slug, detail FROM source_note").rows())
     assert slug in told

@@ -30,7 +30,7 @@ from tests.formats import capture_folder
 from tests.lake.recordings import chrome
 from tests.tiers import cases
 
-COUNT = cases(6, 400)
+COUNT = cases(3, 400)
 
 
 @pytest.mark.parametrize("data", [*odd_json.ODD, *odd_json.WHOLE], ids=lambda data: repr(data[:20]))

@@ -197,12 +197,16 @@ def decoded(names: int, events: int, folder: Path | None) -> _core.Store:
 
 # Many names are read back from a folder only: a store in memory keeps them in the same columns.
 MANY = (150_000, 200_000)
-IN_MEMORY = pytest.mark.repeats("the same columns, kept in memory")
+LARGE = pytest.mark.repeats("the same columns, in several batches; core/test_store.py reads such a store")
 
 
 @pytest.mark.parametrize(
     ("names", "events", "kept"),
-    [(11, 1_000, False), (11, 1_000, True), (*MANY, True), pytest.param(*MANY, False, marks=IN_MEMORY)],
+    [
+        (11, 1_000, False),
+        (11, 1_000, True),
+        *(pytest.param(*MANY, kept, marks=LARGE) for kept in (True, False)),
+    ],
 )
 def test_a_store_is_written_as_the_engine_would(tmp_path: Path, names: int, events: int, kept: bool) -> None:
     """Texts by code, with few and with more than a batch of them, from memory and from a folder."""

@@ -14,6 +14,7 @@ import stepscope
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from tests.corpus import SAMPLES
+from tests.tiers import cases
 
 REAL = SAMPLES / "profile" / "h100.nsys.sqlite.gz"
 US = 10**6
@@ -157,7 +158,7 @@ def test_odd_databases_end_in_a_result_or_an_error_of_ours(statements, tmp_path,
 def test_damage_ends_in_a_result_or_an_error_of_ours(tmp_path):
     data = gzip.decompress(REAL.read_bytes())
     path = tmp_path / "damaged.sqlite"
-    for at in range(0, len(data), len(data) // 40):
+    for at in range(0, len(data), len(data) // cases(15, 40)):
         for damaged in (data[:at], data[:at] + bytes(4096) + data[at + 4096 :]):
             path.write_bytes(damaged)
             with contextlib.suppress(StepscopeError):  # which says what was seen

@@ -10,12 +10,12 @@ from stepscope.instruments.causes.ranking import judge
 from tests.draw import Tables
 from tests.fakes import FakeTrace
 from tests.report import made_recordings
-from tests.report.recordings import CONNECTION, derived
+from tests.report.recordings import connection, derived
 
 
 def _judged(tables: Tables) -> Judgement:
-    derived(tables).fill(CONNECTION)
-    (judgement,) = judge(FakeTrace(CONNECTION).query)
+    derived(tables).fill(connection())
+    (judgement,) = judge(FakeTrace(connection()).query)
     return judgement
 
 

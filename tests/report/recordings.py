@@ -3,17 +3,25 @@ made_recordings.py."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
+
+import duckdb
 
 from stepscope.instruments.step_breakdown import part_tables
 from tests.asked import Asked
 from tests.draw import Tables, draw
 from tests.report import made_recordings
 
-CONNECTION = Tables().connect()
-"""One for all: making tables and views anew would take most of the time."""
+
+@functools.cache
+def connection() -> duckdb.DuckDBPyConnection:
+    """One for all: making tables and views anew would take most of the time."""
+    return Tables().connect()
+
+
 STEPS = made_recordings.STEPS
 PYTHON = made_recordings.PYTHON
 
@@ -119,9 +127,9 @@ def derived(tables: Tables) -> Tables:
         if own:
             begin = min(one["ts_ps"] for one in own)
             row["dur_ps"] = max(one["ts_ps"] + one["dur_ps"] for one in own) - begin
-    tables.fill(CONNECTION)
+    tables.fill(connection())
 
-    asked = Asked(CONNECTION)
+    asked = Asked(connection())
     if not tables.rows["step_part"]:
         for table, rows in part_tables.rows(asked, asked.stream)._asdict().items():
             for row in rows:

@@ -16,7 +16,7 @@ from stepscope.report.parts import ask
 from tests.draw import Tables
 from tests.fakes import FakeTrace
 from tests.report import recordings, verbs
-from tests.report.recordings import CONNECTION
+from tests.report.recordings import connection
 
 PATH = Path(__file__).parent / "sentences.md"
 _HEAD = """# Every sentence, with the smallest recording that produces it
@@ -59,8 +59,8 @@ def brief() -> Iterator[str]:
 
 def _judgement(_: str, tables: Tables) -> Iterator[str]:
     """What limits a step, and what speaks for it."""
-    tables.fill(CONNECTION)
-    found = ranking.judge(FakeTrace(CONNECTION).query)
+    tables.fill(connection())
+    found = ranking.judge(FakeTrace(connection()).query)
     yield from judgement_text.sentences(found, False)
     for answer in document(found, ())["answers"]:
         yield from (f"because: {reason}" for reason in answer["because"])
@@ -70,8 +70,8 @@ def _runs() -> str:
     """What is said of many runs at once."""
     found = []
     for name, tables in recordings.judged():
-        tables.fill(CONNECTION)
-        found += [replace(one, run_id=name) for one in ranking.judge(FakeTrace(CONNECTION).query)]
+        tables.fill(connection())
+        found += [replace(one, run_id=name) for one in ranking.judge(FakeTrace(connection()).query)]
     return "".join(f"- {line}\n" for line in judgement_text.sentences(found, True))
 
 
@@ -91,9 +91,9 @@ class _WithoutFindings(FakeTrace):
 
 def _report(name: str, tables: Tables) -> Iterator[str]:
     """Title and headline, sentences of sections, what their own columns mean, and what to try next."""
-    tables.fill(CONNECTION)
+    tables.fill(connection())
     of = FakeTrace if name in _WITH_FINDINGS else _WithoutFindings
-    report = build(of(CONNECTION, "trace.pb", empty=tables.empty()))  # type: ignore[arg-type]
+    report = build(of(connection(), "trace.pb", empty=tables.empty()))  # type: ignore[arg-type]
     yield f"**{report.title}**"
     yield from report.headline
     for section in report.sections:
@@ -106,9 +106,9 @@ def _report(name: str, tables: Tables) -> Iterator[str]:
 
 def _finding(name: str, tables: Tables) -> Iterator[str]:
     """A finding, with what to do. name: its own, and what is special of the recording behind a comma."""
-    tables.fill(CONNECTION)
+    tables.fill(connection())
     entry = library.entry(name.partition(",")[0])
-    answers = ask(FakeTrace(CONNECTION, empty=tables.empty()), [entry], ())  # type: ignore[arg-type]
+    answers = ask(FakeTrace(connection(), empty=tables.empty()), [entry], ())  # type: ignore[arg-type]
     for one in findings_of(answers, [entry], (), False):
         yield f"{one.severity}: {one.title}. {one.impact} → {one.action}"
 

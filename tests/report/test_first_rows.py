@@ -9,15 +9,15 @@ from stepscope.report import summary_sections
 from stepscope.report.parts import ask
 from tests.fakes import FakeTrace
 from tests.report import recordings
-from tests.report.recordings import CONNECTION
+from tests.report.recordings import connection
 
 
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_they_are_the_first_ones_of_all(most: int) -> None:
     """In the order of the analysis, for each place where a place is asked for, and all are counted."""
     name, tables = next(recordings.whole())
-    tables.fill(CONNECTION)
-    trace = FakeTrace(CONNECTION)
+    tables.fill(connection())
+    trace = FakeTrace(connection())
     seen = 0
     for name, wanted in summary_sections._FIRST.items():
         entry = library.entry(name)

@@ -173,7 +173,7 @@ def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
     "damage",
     some(
         ["gone", "no JSON", "deep", "another run", "a link", "a flipped bit"],
-        ("another run", "a flipped bit"),
+        ("a flipped bit",),
         "an announcement that is no announcement, in other ways",
     ),
 )

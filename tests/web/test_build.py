@@ -78,16 +78,8 @@ def test_every_build_equals_what_is_kept(vite: list[str], tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("vite")
-@pytest.mark.parametrize(
-    "program",
-    [
-        ("@biomejs/biome/bin/biome", "check", "--error-on-warnings"),
-        ("typescript/bin/tsc", "--noEmit"),
-        ("vitest/vitest.mjs", "run", "--testTimeout=240000"),
-    ],
-)
-def test_sources_pass_their_own_checks(program: tuple[str, ...]) -> None:
-    command = ["node", str(WEB / "node_modules" / program[0]), *program[1:]]
+def test_sources_pass_their_own_tests() -> None:
+    command = ["node", str(WEB / "node_modules" / "vitest/vitest.mjs"), "run", "--testTimeout=240000"]
     checked = subprocess.run(command, cwd=WEB, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

@@ -75,11 +75,13 @@ export function Summary({
   const parts = report.sections.find((s) => s.name === "step_parts");
   const recording = report.sections.find((s) => s.name === RECORDING)?.answer ?? [];
   const [first, ...more] = report.headline;
-  const picture = parts && steps.length > 1 ? null : pictureOf(report.sections);
+  // Of the parts the bars above are the picture.
+  const picture =
+    parts && steps.length > 1 ? null : pictureOf(report.sections.filter((section) => section !== parts));
   const folded = useMemo(
     () =>
       report.sections
-        .filter((section) => section !== picture || section.chart)
+        .filter((section) => section !== picture)
         .map((section) => (section.name === RECORDING ? { ...section, answer: [] } : section)),
     [report, picture],
   );

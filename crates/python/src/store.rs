@@ -1,8 +1,8 @@
 //! Stores and the streams of their tables.
 
+use crate::streams::{capsule, names_at};
 use crate::values::{cell, shape, value};
 use crate::{free, lock};
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -29,11 +29,7 @@ pub struct Stream {
 impl Stream {
     /// The stream with some of its columns, given by their positions, in that order.
     fn narrowed(&self, positions: Vec<usize>) -> PyResult<Stream> {
-        let columns = positions
-            .iter()
-            .map(|&at| self.columns.get(at).cloned())
-            .collect::<Option<Vec<String>>>()
-            .ok_or_else(|| PyValueError::new_err("the stream has no such column"))?;
+        let columns = names_at(&self.columns, &positions)?;
         Ok(Stream {
             table: Arc::clone(&self.table),
             wanted: Some(columns.clone()),
@@ -49,13 +45,10 @@ impl Stream {
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets the producer ignore the request; the consumer then casts.
         drop(requested_schema);
-        let batches = free(py, || self.table.read(self.wanted.as_deref(), self.mapped))?;
-        PyCapsule::new_with_value(
+        capsule(
             py,
-            FFI_ArrowArrayStream::new(Box::new(batches)),
-            c"arrow_array_stream",
+            free(py, || self.table.read(self.wanted.as_deref(), self.mapped))?,
         )
     }
 }

@@ -3,7 +3,9 @@
 #![allow(unsafe_code)]
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchOptions, make_array};
+use arrow_array::{
+    RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, make_array,
+};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, ffi::FFI_ArrowSchema};
@@ -11,7 +13,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyCapsule;
+use std::ffi::CStr;
 use std::sync::Arc;
+
+/// What a capsule with a stream is called in Arrow's protocol.
+const NAME: &CStr = c"arrow_array_stream";
 
 /// A column: its name, Arrow's format string, and its buffers, the validity of its values first.
 type Column = (String, String, Vec<Option<PyBackedBytes>>);
@@ -25,12 +31,24 @@ pub fn arrow_stream(
     let odd = |error: ArrowError| PyValueError::new_err(error.to_string());
     let batch = batch(columns, length).map_err(odd)?;
     let schema = batch.schema();
-    let batches = RecordBatchIterator::new([Ok(batch)], schema);
-    PyCapsule::new_with_value(
-        py,
-        FFI_ArrowArrayStream::new(Box::new(batches)),
-        c"arrow_array_stream",
-    )
+    capsule(py, RecordBatchIterator::new([Ok(batch)], schema))
+}
+
+/// What `__arrow_c_stream__` returns. Arrow's protocol lets the producer ignore a schema that is asked for; the
+/// consumer then casts.
+pub fn capsule<R>(py: Python<'_>, batches: R) -> PyResult<Bound<'_, PyCapsule>>
+where
+    R: RecordBatchReader + Send + 'static,
+{
+    let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+    PyCapsule::new_with_value(py, stream, NAME)
+}
+
+/// The names at these positions, in that order.
+pub fn names_at(names: &[String], positions: &[usize]) -> PyResult<Vec<String>> {
+    let names = positions.iter().map(|&at| names.get(at).cloned());
+    let unknown = || PyValueError::new_err("the stream has no such column");
+    names.collect::<Option<_>>().ok_or_else(unknown)
 }
 
 fn batch(columns: Vec<Column>, length: usize) -> Result<RecordBatch, ArrowError> {
@@ -58,7 +76,7 @@ pub fn batches(
 ) -> PyResult<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {
     let capsule = stream.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
-    let held = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    let held = capsule.pointer_checked(Some(NAME))?;
     // SAFETY: a capsule of this name holds a pointer to a stream, so says Arrow's interface for Python. The stream is
     // moved out and an empty one is left behind, which the capsule's destructor knows to leave alone.
     let reader =

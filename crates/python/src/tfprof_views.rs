@@ -3,14 +3,13 @@
 //! A view is made when the first of its rows is read. Engines ask for the schema of a stream when they plan, and leave
 //! out streams that no row of an answer can come from: what a statement asks for decides which views are made.
 
+use crate::streams::{capsule, names_at};
 use crate::tfprof::{Tfprof, TfprofOptions};
 use crate::{free, lock};
 use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int64Type;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -160,12 +159,10 @@ impl ViewStream {
     }
 
     fn narrowed(&self, positions: Vec<usize>) -> PyResult<ViewStream> {
-        let columns = positions.iter().map(|&at| self.columns.get(at).cloned());
-        let unknown = || PyValueError::new_err("the stream has no such column");
         Ok(ViewStream {
             views: Arc::clone(&self.views),
             at: self.at,
-            columns: columns.collect::<Option<_>>().ok_or_else(unknown)?,
+            columns: names_at(&self.columns, &positions)?,
         })
     }
 
@@ -175,11 +172,8 @@ impl ViewStream {
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets the producer ignore the request; the consumer then casts.
         drop(requested_schema);
-        let batches = free(py, || ViewBatches::new(self))?;
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        capsule(py, free(py, || ViewBatches::new(self))?)
     }
 }
 
