@@ -25,6 +25,13 @@ def nothing_recorded() -> Tables:
     return tables
 
 
+def an_event_file_of_scalars() -> Tables:
+    tables = nothing_recorded()
+    said = "361 records and in none of them run metadata or a graph: 1 file_version, 360 summary scalars"
+    tables.add("source_note", slug="no-trace-in-events", effect="info", events=361, detail=said)
+    return tables
+
+
 def a_graph() -> Tables:
     tables = Tables()
     tables.source(format="graph", producer="unknown", events_seen=7, events_stored=7)
@@ -818,7 +825,7 @@ def stacks_alone() -> Tables:
 
 
 WHOLE: tuple[Callable[[], Tables], ...] = (
-    nothing_recorded, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
+    nothing_recorded, an_event_file_of_scalars, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,

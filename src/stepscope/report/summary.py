@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 _NO_STEPS = "no-steps"
-"""The note that a finding says as well; profiles and memory have no steps."""
+"""The finding that there are none."""
 _KEPT = (
     *("step", "track_place", "observed", "step_window", "_device_op", "device_sum", "track_sum"),
     *("_label_line", "rank_source"),
@@ -96,7 +96,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         headline=first,
         sections=tuple(_sections(trace, text_of, answers, judged, all, by_step)),
         findings=findings,
-        notes=tuple(note for note in notes if note.slug != _NO_STEPS or not (unsaid or profiles)),
+        notes=notes,
         next_commands=next_commands(
             trace, findings, rows_of, only_memory=bool(of_memory), only_samples=bool(seen)
         ),

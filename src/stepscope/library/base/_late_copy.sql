@@ -14,7 +14,10 @@
 WITH calls AS (
   SELECT r.id AS call_id
   FROM rollup_op AS r
-  WHERE runtime_call!(r.category) AND r.name LIKE '%emcpy%' AND r.total_ps >= 200000000
+  WHERE
+    runtime_call!(r.category)
+    AND r.name LIKE '%emcpy%'
+    AND r.total_ps >= 200000000
 ),
 
 long_calls AS (

@@ -16,7 +16,10 @@ WHERE
   r.run_id = $run_id AND r.host_id = $host_id
   AND (
     l.rollup_id IS NOT NULL
-    OR (runtime_call!(r.category) AND (r.name LIKE 'cu%Unload%' OR r.name LIKE 'hip%Unload%'))
+    OR (
+      runtime_call!(r.category)
+      AND (r.name LIKE 'cu%Unload%' OR r.name LIKE 'hip%Unload%')
+    )
   )
 GROUP BY r.name
 ORDER BY nulls_last!(took_ps DESC, r.name)
