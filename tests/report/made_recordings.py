@@ -825,7 +825,8 @@ def stacks_alone() -> Tables:
 
 
 WHOLE: tuple[Callable[[], Tables], ...] = (
-    nothing_recorded, an_event_file_of_scalars, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
+    nothing_recorded, an_event_file_of_scalars,
+    a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
