@@ -82,6 +82,8 @@ def test_names_of_slices(name, label):
         ("transformers/image_transforms.py", "normalize", "library", "python"),
         ("transformers/models/vivit/image_processing_vivit.py", "preprocess", "library", "python"),
         ("transformers/pipelines/base.py", "run_single", "library", "dispatch"),
+        ("transformers/pipelines/video_classification.py", "preprocess", "library", "python"),
+        ("transformers/pipelines/video_classification.py", "_forward", "library", "dispatch"),
         ("transformers/generation/utils.py", "generate", "library", "dispatch"),
         ("jax/_src/array.py", "__array__", "library", "copy"),
         ("jax/_src/lib/__init__.py", "_xla_gc_callback", "library", None),

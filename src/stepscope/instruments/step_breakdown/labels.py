@@ -129,7 +129,7 @@ _PURPOSES = (
     _rule(
         "python",
         r"(^|/)transformers/([^:]*/)?((image|audio|video)_(transforms|utils|processing)|feature_extraction|processing"
-        r"|tokenization)(_\w+)?\.py:|(^|/)transformers/pipelines/(?!base\.py)",
+        r"|tokenization)(_\w+)?\.py:|(^|/)transformers/pipelines/(?!base\.py)[^:]*:(?!_?forward$|__call__$)",
     ),
     _rule(
         "wait",
