@@ -155,6 +155,15 @@ def spans_of_five_kinds() -> Tables:
     return spans_of_requests(5)
 
 
+def python_of_a_library() -> Tables:
+    """A call of Python that PyTorch traced, in what makes images ready."""
+    tables = draw(LONG + f"cpu/python thread : [call{'.' * 40}]\ngpu/s7 device_stream : {' ' * 50}[k]")
+    for row in tables.rows["slice"]:
+        if row["name"] == "call":
+            row |= {"name": "transformers/image_transforms.py(390): normalize", "category": "python_function"}
+    return tables
+
+
 def many_programs_in_a_folder() -> Tables:
     from tests.report.made_recordings import _host
 
@@ -170,7 +179,7 @@ JUDGED: tuple[Callable[[], Tables], ...] = (
     allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
     missing_kernels_and_compute, a_host_ahead, functions_that_wait,
-    waiting_for_a_copy_to_begin, unloading_code,
+    waiting_for_a_copy_to_begin, unloading_code, python_of_a_library,
 )  # fmt: skip
 WHOLE: tuple[Callable[[], Tables], ...] = (
     batches, one_batch, batches_of_a_server, steps_of_a_device, missing_kernels, a_host_ahead,

@@ -12,7 +12,7 @@ from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES, is_framework_file
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
 from stepscope.step_labels import LOOKS
@@ -51,7 +51,13 @@ def _unloads(judgement: Judgement) -> bool:
 
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
-    "python": (Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),),
+    "python": (
+        Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
+        Beginning(
+            lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
+            "no op runs for {part}: Python of a library does",
+        ),
+    ),
     "compute": (_DRAWN, _HELD_UP),
     "none": (
         _DRAWN,
