@@ -199,6 +199,52 @@ def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
     assert not any(" is busy " in line for line in headline)
 
 
+@pytest.mark.parametrize(
+    ("lasts", "broken"), [((35, 72, 95, 95, 95), ["work_within_steps"]), ((95,) * 5, [])]
+)
+def test_steps_that_only_queue_are_shorter(tmp_path, lasts, broken):
+    """The device computes 95 µs for each step, one after the other. A host that waits for none of it has
+    short steps first; one that is as far ahead at the begin as at the end has none."""
+    events: list[Event] = []
+    at = 0.0
+    for number, dur in enumerate(lasts, 1):
+        step = {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 7, "tid": 7}
+        call = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7}
+        kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9}
+        events.append({**step, "ts": at, "dur": float(dur)})
+        begin = 95.0 * (number if len(set(lasts)) == 1 else number - 1) + 5
+        for part in range(5):
+            own = {"correlation": 5 * number + part}
+            events.append({**call, "ts": at + 1 + 3 * part, "dur": 2.0, "args": own})
+            device = {**own, "device": 0, "stream": 9}
+            events.append({**kernel, "ts": begin + 19 * part, "dur": 19.0, "args": device})
+        at += dur
+    headline, _, found = told(tmp_path, events)
+    assert found == broken
+    takes = "Steps take at least 78.4 µs on average." if broken else "Steps take 95.0 µs on average."
+    assert takes in headline
+
+
+def test_ranges_of_counters_are_no_execution(tmp_path):
+    """Where CUPTI counts, it draws one range for each kernel, all of one length: no clock measured them."""
+    events = launches(40)
+    for event in events:
+        if event["cat"] == "kernel":
+            event |= {
+                "cat": "cuda_profiler_range",
+                "ts": event["ts"],
+                "dur": 9.0,
+                "args": {"kineto__cuda": 1.5},
+            }
+    headline, answer, found = told(tmp_path, events)
+    assert found == ["work_launched"]
+    assert any(
+        line.startswith("40 launches, 0 kernels: all of the device's work is missing") for line in headline
+    )
+    assert answer["cause"] != "compute"
+    assert not any("gemm" in line for line in headline)
+
+
 def judgement(**more: Any) -> Judgement:
     parts = (LabelShare("dispatch", 600, 0.6), LabelShare("compute", 400, 0.4))
     facts = {"run_id": "r", "host_id": "h", "cause": "dispatch", "steps": 9, "mean_ps": 1000, "parts": parts}

@@ -72,6 +72,20 @@ def test_what_launches_or_is_short_is_none(tmp_path: Path, made_us: int, calls: 
     assert "cpu-ops-in-device-step" not in findings
 
 
+def test_an_op_that_calls_what_launches_is_none(tmp_path: Path) -> None:
+    """Generated code has time of its own between the ops that it calls, and these launch."""
+    events = [event for i in range(4) for event in _step(i, 6000, ("cudaLaunchKernel",))]
+    for event in events:
+        event["name"] = {"aten::randn": "CompiledFunctionBackward", "aten::normal_": "aten::mul"}.get(
+            event["name"], event["name"]
+        )
+        if event["name"] == "aten::mul":
+            event["dur"] = 50
+    first, findings = _answer(tmp_path, events)
+    assert "on the host, and" not in first
+    assert "cpu-ops-in-device-step" not in findings
+
+
 def test_kernels_are_named_by_the_op_that_launches_them(tmp_path: Path) -> None:
     events = [event for i in range(4) for event in _step(i, 6000)]
     assert "Most work on devices: aten::mm (100.0 % of it)." in _answer(tmp_path, events)[0]

@@ -13,7 +13,7 @@ PYTHON = "cpu/python thread : [train.....][train.....][train.....]\n"
 def of_runtime(tables: Tables, times: int = 1) -> Tables:
     """The calls of the runtime in it say so, and all takes so many times as long."""
     for row in tables.rows["slice"]:
-        if row["name"].startswith("cuda"):
+        if row["name"].startswith("cu"):
             row["category"] = "cuda_runtime"
     for table in ("slice", "step_stored"):
         for row in tables.rows[table]:
@@ -117,6 +117,53 @@ def a_host_ahead() -> Tables:
     return broken("step_of_the_device", "90.0 % of the device's work came after the last step of the host")
 
 
+def a_queue_that_fills() -> Tables:
+    return broken("work_within_steps", "20.0 % of the device's work came after the last step of the host")
+
+
+def waiting_for_a_copy_to_begin() -> Tables:
+    """A call of the runtime whose copy the device begins when most of the call is over."""
+    tables = draw(
+        STEPS
+        + "cpu/python thread : [cudaMemcpyAsync..........]\ngpu/s7 device_stream : "
+        + " " * 23
+        + "[Memcpy DtoH]"
+    )
+    for row in tables.rows["slice"]:
+        if "emcpy" in row["name"]:
+            row |= {"correlation_id": 7, "args_json": '{"bytes": 64}'}
+    return of_runtime(tables, 100)
+
+
+def unloading_code() -> Tables:
+    calls = "[cuModuleUnload]" * 12
+    return of_runtime(
+        draw(f"step train : [train{'.' * 186}]\ncpu/python thread : {calls}\ngpu/s7 device_stream : [k]")
+    )
+
+
+def spans_of_requests(kinds: int = 1) -> Tables:
+    rows = (f"server/s{number} async : [{kind}....][{kind}..]" for number, kind in enumerate("abcde"[:kinds]))
+    return draw("\n".join(rows))
+
+
+def one_span() -> Tables:
+    return draw("server/s async : [a....]")
+
+
+def spans_of_five_kinds() -> Tables:
+    return spans_of_requests(5)
+
+
+def python_of_a_library() -> Tables:
+    """A call of Python that PyTorch traced, in what makes images ready."""
+    tables = draw(LONG + f"cpu/python thread : [call{'.' * 40}]\ngpu/s7 device_stream : {' ' * 50}[k]")
+    for row in tables.rows["slice"]:
+        if row["name"] == "call":
+            row |= {"name": "transformers/image_transforms.py(390): normalize", "category": "python_function"}
+    return tables
+
+
 def many_programs_in_a_folder() -> Tables:
     from tests.report.made_recordings import _host
 
@@ -132,8 +179,9 @@ JUDGED: tuple[Callable[[], Tables], ...] = (
     allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
     missing_kernels_and_compute, a_host_ahead, functions_that_wait,
+    waiting_for_a_copy_to_begin, unloading_code, python_of_a_library,
 )  # fmt: skip
 WHOLE: tuple[Callable[[], Tables], ...] = (
     batches, one_batch, batches_of_a_server, steps_of_a_device, missing_kernels, a_host_ahead,
-    many_programs_in_a_folder,
+    many_programs_in_a_folder, a_queue_that_fills, spans_of_requests, one_span, spans_of_five_kinds,
 )  # fmt: skip

@@ -25,6 +25,13 @@ def nothing_recorded() -> Tables:
     return tables
 
 
+def an_event_file_of_scalars() -> Tables:
+    tables = nothing_recorded()
+    said = "361 records and in none of them run metadata or a graph: 1 file_version, 360 summary scalars"
+    tables.add("source_note", slug="no-trace-in-events", effect="info", events=361, detail=said)
+    return tables
+
+
 def a_graph() -> Tables:
     tables = Tables()
     tables.source(format="graph", producer="unknown", events_seen=7, events_stored=7)
@@ -266,6 +273,15 @@ def launching_beside_computing() -> Tables:
     return draw(
         f"step train : [train{'.' * 92}]\ncpu/python thread : {'[EagerExecute]' * 3}\n"
         f"cpu/pool thread : {' ' * 42}[a:MatMul{'.' * 36}]"
+    )
+
+
+def launching_beside_ops_of_many_types() -> Tables:
+    """The same with four types of op, of which none has most of the time."""
+    ops = "".join(f"[{op.lower()}:{op}..]" for op in ("Add", "Mul", "Sub", "Div"))
+    return draw(
+        f"step train : [train{'.' * 92}]\ncpu/python thread : {'[EagerExecute]' * 3}\n"
+        f"cpu/pool thread : {' ' * 43}{ops}"
     )
 
 
@@ -776,6 +792,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         busy_machine,
         one_thread_without_a_core,
         launching_beside_computing,
+        launching_beside_ops_of_many_types,
         an_op_on_the_host,
         one_launch_in_a_gap,
         launches_in_a_gap,
@@ -808,7 +825,8 @@ def stacks_alone() -> Tables:
 
 
 WHOLE: tuple[Callable[[], Tables], ...] = (
-    nothing_recorded, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
+    nothing_recorded, an_event_file_of_scalars,
+    a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,

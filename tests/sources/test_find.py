@@ -6,6 +6,7 @@ import bz2
 import gzip
 import itertools
 import lzma
+import marshal
 import os
 import random
 import re
@@ -237,6 +238,7 @@ def test_nothing_found_says_what_was_seen(tmp_path: Path) -> None:
             "Scalene",
             "record",
         ),
+        (marshal.dumps({("train.py", 3, "step"): (1, 1, 0.5, 0.5, {})}), "cProfile", "when"),
         (
             b'[{"id": 1, "timestamps": [{"name": "REQUEST_START", "ns": 52943}]}]',
             "Triton Inference Server",

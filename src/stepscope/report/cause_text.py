@@ -12,7 +12,7 @@ from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES, is_framework_file
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
 from stepscope.step_labels import LOOKS
@@ -42,9 +42,22 @@ _HELD_UP = Beginning(
 """What others did on the cores is part of what ops took: they may be few, and nothing may stand out of what
 they would take alone."""
 
+
+def _unloads(judgement: Judgement) -> bool:
+    """Whether most of what sets a device up takes code from it, as when a program ends."""
+    found = _most_allocates(judgement)
+    return found is not None and "Unload" in found.name
+
+
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
-    "python": (Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),),
+    "python": (
+        Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
+        Beginning(
+            lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
+            "no op runs for {part}: Python of a library does",
+        ),
+    ),
     "compute": (_DRAWN, _HELD_UP),
     "none": (
         _DRAWN,
@@ -93,8 +106,13 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     "wait": (
         Beginning(lambda judgement: judgement.stores == "checkpoint", "storing takes {part}"),
         Beginning(lambda judgement: judgement.stores == "summary", "writing summaries takes {part}"),
+        Beginning(
+            lambda judgement: judgement.late_copy is not None,
+            "waiting until the device begins a copy takes {part}",
+        ),
     ),
     "setup": (
+        Beginning(_unloads, "unloading code from the device takes {part}"),
         Beginning(
             lambda judgement: _most_allocates(judgement) is not None,
             "allocating and freeing memory of the device takes {part}",
@@ -277,7 +295,9 @@ def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
 
 
 def _wait(judgement: Judgement) -> str:
-    """The line that waits, and what another thread does that may hold the lock."""
+    """The call or the line that waits, and what another thread does that may hold the lock."""
+    if judgement.late_copy is not None:
+        return f", in {judgement.late_copy}{_line(judgement)}"
     runs = (
         "" if judgement.meanwhile is None else f"; another thread runs {place_of(judgement.meanwhile)} then"
     )

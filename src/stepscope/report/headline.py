@@ -17,6 +17,8 @@ from stepscope.report.step_text import steps_of_kind
 
 _HOLES = 2
 """Devices' own steps have to fill the window but for this factor, for shares of it to mean anything."""
+_NO_TRACE = "no-trace-in-events"
+"""The note that an event file holds nothing but summaries."""
 _TELLING = 0.01
 """An op type with a smaller part of the work is not named at the top."""
 _TAKES_PART = 0.1
@@ -62,7 +64,11 @@ def headline(
         yield from program_text.modules(rows_of)
         yield _timeless_sentence(hosts)
     elif hosts and not steps and not rows_of["op_types"] and not any(row["events"] for row in hosts):
-        yield "Nothing was recorded: there are no events, so where the time went is unknown."
+        of_events = [row for row in rows_of["completeness"] if row["slug"] == _NO_TRACE]
+        if of_events:
+            yield f"No trace is in {of_events[0]['path'].rpartition('/')[2]}: {of_events[0]['why']}."
+        else:
+            yield "Nothing was recorded: there are no events, so where the time went is unknown."
     main = _main_steps(steps, mean)
     if main is not None:
         yield _mean_step(rows_of, main, several_hosts)
@@ -114,6 +120,8 @@ def _mean_step(rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hos
     whose += _host_clause(main) if several_hosts else " of the host" if _runs_ahead(rows_of) else ""
     mean = units.show(main["mean_ps"], "ps")
     average = f"{mean} on average" if main["steps"] > 1 else mean
+    if _broken(rows_of, "work_within_steps"):
+        average = f"at least {average}"
     steps = steps_of_kind(main, main["steps"])
     if main.get("all") and main["steps"] > 1:
         steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"
@@ -215,7 +223,11 @@ def _written_types(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
 
 def _runs_ahead(rows_of: Mapping[str, Rows]) -> bool:
     """Whether a host runs so far ahead of its device that its steps say nothing of the device."""
-    return any(row["slug"] == "step_of_the_device" for row in rows_of["completeness"])
+    return _broken(rows_of, "step_of_the_device")
+
+
+def _broken(rows_of: Mapping[str, Rows], law: str) -> bool:
+    return any(row["slug"] == law for row in rows_of["completeness"])
 
 
 def _host_clause(row: Mapping[str, Any]) -> str:

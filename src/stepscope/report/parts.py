@@ -249,6 +249,12 @@ class Report:
     """Keys that the JSON of a verb has promised to programs beside those above (`verdict`, `allocators`);
     values are raw: integer picoseconds, bytes, shares from 0 to 1."""
 
+    @property
+    def untold_notes(self) -> tuple[Note, ...]:
+        """The notes that no finding says as well."""
+        told_by_findings = {finding.slug for finding in self.findings}
+        return tuple(note for note in self.notes if note.slug not in told_by_findings)
+
 
 class FirstRows(NamedTuple):
     """How much of an answer is wanted that may have a row for each slice."""

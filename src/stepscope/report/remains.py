@@ -60,8 +60,9 @@ def spread(low_ps: int | None, high_ps: int | None) -> str:
 
 def remains(judgement: Judgement) -> Remains:
     """What is known of a step without its cause."""
-    # What waits for a core would wait for it in whatever is left, too.
-    nothing_goes = judgement.cause in ("none", "unknown") or judgement.queues
+    # What waits for a core, or for what the device does first, would wait for it in whatever is left, too.
+    waits = judgement.queues or judgement.late_copy is not None
+    nothing_goes = judgement.cause in ("none", "unknown") or waits
     if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
     saved = _saved(judgement)

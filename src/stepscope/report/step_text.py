@@ -57,6 +57,8 @@ def sentences(rows_of: Mapping[str, Rows]) -> Iterable[str]:
         more = len(groups) - len(longest)
         yield f"{units.count(more, 'more group')} of steps: `step_times` lists them by run, host and kind."
     yield from _left_out(rows_of["step_list"], runs.are_several(rows_of))
+    if are_whole(rows_of["step_list"]):
+        yield "No steps were found: shares refer to the whole capture."
 
 
 def _durations(group: Mapping[str, Any]) -> str:
@@ -68,10 +70,18 @@ def _durations(group: Mapping[str, Any]) -> str:
     return f"mean {mean}, median {median}, 95 % within {most}; {found_by}"
 
 
+def are_whole(steps: Rows) -> bool:
+    """Whether rows of step_list stand for captures in which no step is delimited."""
+    return bool(steps) and all(map(_is_whole, steps))
+
+
+def _is_whole(step: Mapping[str, Any]) -> bool:
+    return bool(step["recovered_from"] == "whole_capture")
+
+
 def _left_out(steps: Rows, several: bool) -> Iterable[str]:
     """The steps that averages leave out. several: there are several runs."""
-    delimited = [row for row in steps if row["recovered_from"] != "whole_capture"]
-    left = [row for row in delimited if not row["averaged"]]
+    left = [row for row in steps if not row["averaged"] and not _is_whole(row)]
     if left:
         shown = [
             f"step {row['step']}{' of ' + row['run_id'] if several else ''} "
@@ -80,8 +90,6 @@ def _left_out(steps: Rows, several: bool) -> Iterable[str]:
         ]
         others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
         yield f"Left out of the averages: {', '.join(shown)}{others}."
-    if steps and not delimited:
-        yield "No steps were found: shares refer to the whole capture."
 
 
 def _tokens(steps: Rows) -> Iterable[str]:

@@ -13,6 +13,7 @@ from stepscope.instruments.memory import allocators
 from stepscope.instruments.replay import uncovered_work
 from stepscope.library.statements import statement
 from stepscope.report import (
+    async_spans,
     further_sections,
     memory,
     provenance,
@@ -20,6 +21,7 @@ from stepscope.report import (
     runs,
     section_text,
     start_up,
+    step_text,
     summary_sections,
 )
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
@@ -27,12 +29,14 @@ from stepscope.report.answer_document import document
 from stepscope.report.finding_weights import weighed
 from stepscope.report.headline import headline, sampled, title
 from stepscope.report.judgement_text import say_nothing, sentences
-from stepscope.report.parts import Report, Rows, Section, Table, ask, dicts
+from stepscope.report.parts import Report, ReportFinding, Rows, Section, Table, ask, dicts
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement, Weighed
     from stepscope.session.trace import OpenTrace
 
+_NO_STEPS = "no-steps"
+"""The finding that there are none."""
 _KEPT = (
     *("step", "track_place", "observed", "step_window", "_device_op", "device_sum", "track_sum"),
     *("_label_line", "rank_source"),
@@ -49,24 +53,28 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     """
     names = _analyses(trace, all)
     entries = [library.entry(name) for name in dict.fromkeys([*names, "step_times"])]
-    problems = library.entries("finding")
+    problems: Sequence[library.Entry] = library.entries("finding")
     answers = ask(trace, [*entries, *problems], _KEPT, summary_sections.first_rows(all))
     rows_of = {entry.name: dicts(answers[entry.name]) for entry in entries}
     rows_of["sources"] = _sources(trace)
     several = runs.are_several(rows_of)
     notes = notes_of(rows_of["completeness"], library.entries("analysis"))
     judged, of_ops = _judged(trace, _has_time(rows_of))
+    profiles = _only_profiles(rows_of)
+    of_spans = [] if rows_of["op_types"] or profiles else async_spans.sentences(trace.query)
     framework = framework_of(row["framework"] for row in rows_of["sources"])
     of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
+    problems = [entry for entry in problems if not (of_spans and entry.slug == _NO_STEPS)]
     found = findings_of(answers, problems, notes, several, framework, of_libraries)
+    unsaid = _unsaid(found, bool(of_spans), rows_of["step_list"])
     findings = weighed(found, judged)
     launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
-    profiles = _only_profiles(rows_of)
     of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
+    of_cause = sentences(judged, several, unrelated, _programs(trace) if unrelated else ())
     first = (
-        *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
+        *(of_spans or of_cause),
         *of_memory,
         *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, launched),
         *course.at_top,
@@ -76,7 +84,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     has_types = all or _has_types(trace, rows_of["ops"], answers["ops"].total)
     text_of = {
         name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
-        for name in summary_sections.telling(names, has_types, profiles)
+        for name in summary_sections.telling(names, has_types, profiles, unsaid)
     }
     text_of["runs_and_hosts"] = [
         *provenance.sentences(trace.query),
@@ -95,6 +103,15 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         facts=_facts(rows_of),
         document=document(judged, notes, unrelated),
     )
+
+
+def _unsaid(found: Sequence[ReportFinding], of_spans: bool, steps: Rows) -> frozenset[str]:
+    """Sections that say nothing: those of steps where none was found, and a finding says so, or where nothing
+    but asynchronous spans was recorded."""
+    if of_spans:
+        return frozenset({"step_list", "step_parts"})
+    whole = step_text.are_whole(steps) and any(finding.slug == _NO_STEPS for finding in found)
+    return frozenset({"step_list"}) if whole else frozenset()
 
 
 def _analyses(trace: OpenTrace, all: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -74,9 +74,10 @@ def first_rows(all: bool) -> dict[str, FirstRows]:
     return {name: wanted._replace(most=most[name]) for name, wanted in _FIRST.items()}
 
 
-def telling(names: Sequence[str], has_types: bool, profiles: bool) -> list[str]:
-    """The analyses that say something here. profiles: nothing but profiles was recorded, without times."""
-    kept = [name for name in names if not (profiles and name in _OF_TIME)]
+def telling(names: Sequence[str], has_types: bool, profiles: bool, unsaid: Collection[str] = ()) -> list[str]:
+    """The analyses that say something here. profiles: nothing but profiles was recorded, without times.
+    unsaid: those that have nothing to add."""
+    kept = [name for name in names if name not in unsaid and not (profiles and name in _OF_TIME)]
     if "ops" in kept and not has_types:
         kept.remove("ops")  # a recording without types: the section before says the same
     return kept

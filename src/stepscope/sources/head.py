@@ -145,6 +145,7 @@ _HLO = "HLO module"
 _DUMPED = re.compile(r"(?:\d+\.)?module_\d+\.")
 """How names of files in a dump folder of XLA begin."""
 _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
+_CPROFILE = "profile of cProfile"
 _SCALENE, _TRITON = "Scalene profile", "trace of requests (Triton Inference Server)"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
 TFPROF_PROFILE, OP_LOG = "profile of tfprof", "op log of tfprof"
@@ -168,6 +169,8 @@ INSTEAD = {
     "stepscope reads",
     TFPROF_PROFILE: "`stepscope tfprof scope PATH` reads it, and so do the views op, code, graph and advise",
     OP_LOG: "`stepscope tfprof code -op_log_path PATH -graph_path …` reads it beside a graph",
+    _CPROFILE: "`python -m pstats PATH` reads it; record with `stepscope record`: cProfile sums up by "
+    "function and does not say when",
     _SCALENE: "use `scalene view`, or record with `stepscope record`: Scalene sums up by line and "
     "does not say when",
     _TRITON: "record the model with its framework's profiler: this trace times requests, and no ops",
@@ -191,8 +194,16 @@ _JSON = rb"""(?:\xef\xbb\xbf)?\s*(?:
     )"""
 
 
+_MARSHALLED_STATS = re.compile(
+    rb"[{\xfb](?:[)\xa9]\x03|[(\xa8]\x03\x00\x00\x00)[stuaAzZ\xf3\xf4\xf5\xe1\xc1\xfa\xda]"
+)
+"""How Python's marshal begins a dictionary whose keys are file, line and function."""
+
+
 def _undecoded_format(head: bytes) -> str | None:
     """A format that is known by what it holds, and that no decoder reads."""
+    if _MARSHALLED_STATS.match(head):
+        return _CPROFILE
     begin = head.lstrip()[:1]
     if begin == b"[" and b'"timestamps"' in head and b'"REQUEST_START"' in head:
         return _TRITON

@@ -188,6 +188,8 @@ class Explanation:
     awaits_copies: Literal["host", "device"] | None = None
     """Where copying is the cause and cores wait for it: whether most of it is from or to the memory of the
     host."""
+    late_copy: str | None = None
+    """Where waiting is the cause and most of it is for the device to begin a copy: the call that waits."""
     together: tuple[LabelShare, ...] = ()
     """What the line takes by other labels as well, where none stands out and all of them do, and what it
     takes by the cause's own, the longest first."""

@@ -108,7 +108,11 @@ def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, sha
             continue
         if _EQUAL * share <= part.share and (part.share <= share / _EQUAL or part.label == "dispatch"):
             found = CAUSES[part.label].explain(host, part.share, part.ps_per_step)
-            what = found.written_op or found.op_type if part.label == "compute" else found.spoken
+            what = found.spoken
+            if part.label == "compute":
+                # One of many ops is not what all of that time goes to.
+                most = (found.op_share or 0.0) >= _MOST
+                what = found.written_op or found.op_type if most else None
             return Rival(part.label, part.share, found.place, what)
     return None
 

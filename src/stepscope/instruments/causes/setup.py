@@ -16,7 +16,7 @@ class SetupCause(LineCause):
     takes_along = False
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """The line, and the calls that allocate or free memory, of the kind that takes longest."""
+        """The line, and the calls that allocate, free or unload, of the kind that takes longest."""
         found = super().explain(host, share, ps_per_step)
         rows = host.ask("setup_calls")
         if not rows:

@@ -86,7 +86,7 @@ def driving_slices(
     for source_id, track in driver.tracks(query, sorted(known)).items():
         names: dict[int, SliceName] = {
             row[0]: (row[1], row[2], bool(row[3]))
-            for row in query(statement("driving_names", tracks=[track])).rows()
+            for row in (*query(statement("driving_names", tracks=[track])).rows(), driver.LATE_COPY)
         }
         span = _first_steps(query, source_id)
         if span is None:

@@ -40,6 +40,16 @@ _NEARLY_ALL = 0.9
 """What has this part of the waiting is all of it, but for what samples miss."""
 
 
+_MOST = 0.5
+
+
+def _late_copy(host: HostSteps, ps_per_step: int) -> str | None:
+    """The call that waits longest until the device begins a copy, where such calls have most of it."""
+    waits: list[tuple[str, int]] = host.ask("late_copies")
+    waits_ps = sum(call_ps for _, call_ps in waits)
+    return waits[0][0] if waits and waits_ps >= _MOST * ps_per_step * len(host.all_steps) else None
+
+
 class WaitCause(LineCause):
     """Sleeping and waiting."""
 
@@ -49,7 +59,7 @@ class WaitCause(LineCause):
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """Its line, whether that stores, and what another thread runs while it waits for a lock."""
-        found = super().explain(host, share, ps_per_step)
+        found = replace(super().explain(host, share, ps_per_step), late_copy=_late_copy(host, ps_per_step))
         if found.place is None or not host.stacks.stacks:
             return found
         waits_ps = _NEARLY_ALL * ps_per_step * len(host.steps)

@@ -25,6 +25,9 @@ SHORT_PS = 500_000_000
 or gives, moved in bulk."""
 
 
+LATE_COPY: NamedSlice = (-1, "wait until the copy begins", None, False)
+"""The part of a call of the runtime in which it waits until the device begins its copy, as in the statement
+driving_slices."""
 BUILDS = frozenset({"dispatch", "python", "copy", "compile"})
 """What a thread does in a call that compiles, under other names."""
 
@@ -67,7 +70,7 @@ def slice_meanings(rows: Iterable[NamedSlice], computes: bool = False) -> SliceM
             labels.builds(name),
             name.startswith("PjitFunction("),
         )
-        for rollup_id, name, category, is_op in rows
+        for rollup_id, name, category, is_op in (*rows, LATE_COPY)
     }
 
 

@@ -100,6 +100,9 @@ _PURPOSES = (
     # A thread that gets from a queue waits for the one, or for the process, that fills it.
     _rule("input", _TAKES, True),
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
+    # Triton keeps what it compiled, and looks it up at each launch in files of its compiler.
+    _rule("compile", r"(^|/)triton/(compiler|backends)/.*:(compile|make_\w+|ast_to_ttir|parse)$", True),
+    _rule("dispatch", r"(^|/)triton/"),
     _rule(
         "compile",
         r"(^|/)session\.py:.*_extend_graph|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
@@ -117,12 +120,17 @@ _PURPOSES = (
         r"|_inductor/codecache\.py:.*(compile|write|load|build)"
         r"|_inductor/runtime/.*:.*(compile|autotune|benchmark|bench$|coordinate_descent)"
         r"|_functorch/.*:.*(compile|create_aot|dispatch_\w+_graph)"
-        r"|torch/fx/(_symbolic_trace|interpreter|experimental/\w+|passes/.*)\.py:"
-        r"|(^|/)triton/compiler/.*:(compile|make_\w+|parse)$",
+        r"|torch/fx/(_symbolic_trace|interpreter|experimental/\w+|passes/.*)\.py:",
         True,
     ),
     # What torch.compile generated, and what calls it.
-    _rule("dispatch", r"_dynamo/|_inductor/|_functorch/|torch/fx/|torchinductor_[^:]*\.py:|(^|/)triton/"),
+    _rule("dispatch", r"_dynamo/|_inductor/|_functorch/|torch/fx/|torchinductor_[^:]*\.py:"),
+    # What makes images, sound and text ready for a model computes in NumPy, and launches nothing.
+    _rule(
+        "python",
+        r"(^|/)transformers/([^:]*/)?((image|audio|video)_(transforms|utils|processing)|feature_extraction|processing"
+        r"|tokenization)(_\w+)?\.py:|(^|/)transformers/pipelines/(?!base\.py)[^:]*:(?!_?forward$|__call__$)",
+    ),
     _rule(
         "wait",
         r"(^|/)checkpoint/|(^|/)(saver|checkpoint|checkpoint_management|save|functional_saver|saving_lib"

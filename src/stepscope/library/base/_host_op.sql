@@ -2,9 +2,9 @@
 --
 -- question: Which ops compute on a thread of the host, and launch nothing?
 -- reads: rollup_op, track_place, slice, step_window
--- notes: Of PyTorch, where calls of the device's runtime are recorded: an op around such a call launches, and its own
---   time is what launching takes. Ops that are shorter than 200 µs on average are left out: those may only find out
---   what to launch.
+-- notes: Of PyTorch, where calls of the device's runtime are recorded: an op with such a call in it, or in the ops that
+--   it calls, launches, and its own time is what launching takes. Ops that are shorter than 200 µs on average are left
+--   out: those may only find out what to launch.
 -- columns:
 --   run_id, host_id, source_id
 --   op | text | Op | name of the op
@@ -38,17 +38,42 @@ executions AS (
   SELECT
     columns!(g, long_id, run_id, host_id, source_id, name),
     s.id AS slice_id,
-    columns!(s, ts_ps, self_ps)
+    columns!(s, track_id, ts_ps, self_ps),
+    s.ts_ps + s.dur_ps AS end_ps
   FROM longs AS g
   INNER JOIN slice AS s ON s.rollup_id = g.long_id
 ),
 
-callers AS (
-  SELECT e.long_id AS caller_id
+used AS (
+  SELECT e.track_id AS used_track
   FROM executions AS e
-  INNER JOIN slice AS c ON c.parent_id = e.slice_id
+  GROUP BY e.track_id
+),
+
+begun AS (
+  SELECT e.long_id, e.track_id AS on_track, e.slice_id AS number, e.end_ps, CAST(NULL AS BIGINT) AS launch_ps
+  FROM executions AS e
+  UNION ALL
+  SELECT NULL, c.track_id, c.id, NULL, c.ts_ps
+  FROM slice AS c
+  INNER JOIN used AS u ON u.used_track = c.track_id
   WHERE c.correlation_id IS NOT NULL
-  GROUP BY e.long_id
+),
+
+followed AS (
+  SELECT
+    columns!(b, long_id, end_ps),
+    MIN(b.launch_ps) OVER (
+      PARTITION BY b.on_track ORDER BY b.number NULLS LAST ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS next_launch_ps
+  FROM begun AS b
+),
+
+callers AS (
+  SELECT f.long_id AS caller_id
+  FROM followed AS f
+  WHERE f.next_launch_ps < f.end_ps
+  GROUP BY f.long_id
 )
 
 SELECT

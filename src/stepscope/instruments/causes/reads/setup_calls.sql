@@ -1,6 +1,6 @@
--- Calls that allocate memory of a device
+-- Calls that allocate memory of a device, or take code from it
 --
--- question: Which calls of a runtime allocate or free memory on a host, how many and how long?
+-- question: Which calls of a runtime allocate or free memory on a host, or unload code, how many and how long?
 -- reads: rollup_op, _evidence_label
 -- parameters:
 --   run_id | text | run
@@ -11,7 +11,15 @@
 --   took_ps | ps | their durations, added up over threads
 SELECT r.name, sum!(r.slices) AS calls, sum!(r.total_ps) AS took_ps
 FROM rollup_op AS r
-INNER JOIN _evidence_label AS l ON l.rollup_id = r.id AND l.layer = 'setups'
-WHERE r.run_id = $run_id AND r.host_id = $host_id
+LEFT JOIN _evidence_label AS l ON l.rollup_id = r.id AND l.layer = 'setups'
+WHERE
+  r.run_id = $run_id AND r.host_id = $host_id
+  AND (
+    l.rollup_id IS NOT NULL
+    OR (
+      runtime_call!(r.category)
+      AND (r.name LIKE 'cu%Unload%' OR r.name LIKE 'hip%Unload%')
+    )
+  )
 GROUP BY r.name
 ORDER BY nulls_last!(took_ps DESC, r.name)

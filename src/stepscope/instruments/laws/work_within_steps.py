@@ -1,0 +1,44 @@
+"""Whether the device is done with a step's work when the host's step is over."""
+
+from __future__ import annotations
+
+from stepscope import units
+from stepscope.instruments.laws import step_of_the_device
+from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.library.statements import Query, statement
+
+HOLDS = (
+    "The steps of the host hold the work that they launch. A host that queues work for its device and waits "
+    "for none of it has short steps until the queue is full, and then steps as long as the device's."
+)
+TOLERANCE = (
+    "A tenth of the device's work may come after the last step of the host, or the middle step may be a "
+    "tenth longer than the mean; where half of the work does, the host runs ahead, and another law says so."
+)
+WEAKENS: tuple[Weakens, ...] = ("mean",)
+OF_DEVICES = True
+
+AFTER = 0.1
+LONGER = 1.1
+
+
+def broken(query: Query) -> list[Broken]:
+    """Sources in which a queue fills while steps are recorded."""
+    steps = {row[0]: (row[1], row[2]) for row in query(statement("law_work_within_steps")).rows()}
+    growing = {number: median for number, (mean, median) in steps.items() if median >= LONGER * mean}
+    if not growing:
+        return []
+    found = []
+    for row in query(statement("law_step_of_the_device")).rows():
+        source_id, run_id, host_id, work_ps, after_ps = row
+        late = AFTER * work_ps < after_ps <= step_of_the_device.MOST * work_ps
+        if source_id not in growing or not late:
+            continue
+        share = units.show(after_ps / work_ps, "ratio")
+        longer = units.show(growing[source_id], "ps")
+        sentence = (
+            f"{share} of the device's work came after the last step of the host, whose first steps only "
+            f"queue it: later ones take {longer}"
+        )
+        found.append(Broken(run_id, host_id, source_id, "work_within_steps", after_ps, work_ps, sentence))
+    return found
