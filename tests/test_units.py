@@ -74,6 +74,11 @@ def test_columns_of_one_kind_share_their_scale() -> None:
     assert share.symbol == "%"
 
 
+def test_a_column_of_zeros_is_written_like_its_neighbours() -> None:
+    rows = [(16 * 10**12, 0, None), (12 * 10**12, 0, None)]
+    assert [scale.symbol for scale in units.scales(["ps", "ps", "ps"], rows)] == ["s", "s", "s"]
+
+
 def test_a_column_that_is_much_smaller_has_its_own_scale() -> None:
     total, mean = units.scales(["ps", "ps"], [(8 * 10**12, 5 * 10**9)])
     assert (total.text(8 * 10**12), mean.text(5 * 10**9)) == ("8.00 s", "5.00 ms")
