@@ -66,7 +66,13 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
   const sums = scaleOf(series[0]!.column.unit, rows.map(whole));
   const amount = (row: Row) =>
     series.length === 1 ? text(row, series[0]!.column) : `${inScale(whole(row), sums)} ${sums.symbol}`.trim();
-  const more = table.total - rows.length;
+  const [below, leftOut] = [table.rows.length - rows.length, table.total - table.rows.length];
+  const more = [
+    ...(below > 0 ? [`${counted(below, "more row")} in the table`] : []),
+    ...(leftOut > 0
+      ? [`${counted(leftOut, below > 0 ? "row" : "more row")} left out; the query has them`]
+      : []),
+  ].join(", ");
   const one = series.length === 1;
   return (
     <>
@@ -98,7 +104,7 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
           );
         })}
       </div>
-      {more > 0 && <p class="quiet">{counted(more, "more row")} in the table or left out</p>}
+      {more && <p class="quiet">{more}.</p>}
     </>
   );
 }
