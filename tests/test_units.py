@@ -24,6 +24,9 @@ from stepscope import units
         (-5 * 10**9, "ps", "-5.00 ms"),
         (1023, "bytes", "1,023 B"),
         (2**31, "bytes", "2.00 GiB"),
+        (3 * 2**40, "bytes", "3.00 TiB"),
+        (1_500_000, "flop", "1.50 Mflop"),
+        (25 * 10**11, "flop", "2.50 Tflop"),
         (0.375, "ratio", "37.5 %"),
         (1e-9, "ratio", "<0.1 %"),
         (-1e-9, "ratio", ">-0.1 %"),
@@ -69,6 +72,11 @@ def test_columns_of_one_kind_share_their_scale() -> None:
     assert total == own
     assert total.symbol == "s"
     assert share.symbol == "%"
+
+
+def test_a_column_of_zeros_is_written_like_its_neighbours() -> None:
+    rows = [(16 * 10**12, 0, None), (12 * 10**12, 0, None)]
+    assert [scale.symbol for scale in units.scales(["ps", "ps", "ps"], rows)] == ["s", "s", "s"]
 
 
 def test_a_column_that_is_much_smaller_has_its_own_scale() -> None:

@@ -103,7 +103,7 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
     for i, kind in enumerate(kinds):
         like = [k for k, other in enumerate(kinds) if other == kind]
         top = max(largest[k] for k in like)
-        together = [k for k in like if largest[k] * _FAR >= top]
+        together = [k for k in like if largest[k] * _FAR >= top or not largest[k]]
         shared = kind in _STEPS and i in together
         shared_scale = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
         found.append(replace(shared_scale, signed=bool(signed and signed[i])))

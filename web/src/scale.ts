@@ -89,7 +89,7 @@ export function scalesOf(columns: Column[], rows: Row[]): Scale[] {
   return columns.map((c, i) => {
     const like = columns.flatMap((other, k) => (other.unit === c.unit ? [k] : []));
     const top = Math.max(...like.map((k) => largest[k]!));
-    const together = like.filter((k) => largest[k]! * FAR >= top);
+    const together = like.filter((k) => largest[k]! * FAR >= top || !largest[k]);
     const scale = scaleOf(
       c.unit,
       STEPS.has(c.unit) && together.includes(i) ? together.flatMap((k) => values[k]!) : values[i]!,

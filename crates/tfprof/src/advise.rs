@@ -57,7 +57,7 @@ pub fn advise(session: &mut Session) -> Result<Answer> {
 fn utilization(model: &Model) -> Vec<String> {
     let mut devices: BTreeMap<&str, (i64, i64, i64)> = BTreeMap::new();
     for node in &model.nodes {
-        let Some((_, last)) = node.executions.last_key_value() else {
+        let Some(last) = node.executions.last() else {
             continue;
         };
         let Some(device) = node

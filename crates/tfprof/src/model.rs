@@ -5,7 +5,9 @@
 use super::attributes::Attributes;
 use super::metrics::{Metric, Metrics};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Index;
+use stepscope_core::store::Pool;
 
 /// A line of Python that made a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -128,7 +130,7 @@ pub struct Node {
     /// Its attributes.
     pub attributes: Attributes,
     /// Steps in which it ran.
-    pub executions: BTreeMap<i64, Execution>,
+    pub executions: Executions,
     /// The device it is placed on.
     pub device: Option<u32>,
     /// Floating point operations of one run.
@@ -139,44 +141,66 @@ pub struct Node {
     pub covered: bool,
 }
 
-/// Texts and their numbers.
-#[derive(Debug, Default)]
-pub struct Names {
-    texts: Vec<Box<str>>,
-    ids: FxHashMap<Box<str>, u32>,
+/// Adds to a list that mostly holds one thing: of that one, no room is kept for more.
+pub fn push_sparing<T>(list: &mut Vec<T>, thing: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(thing);
 }
 
-impl Names {
-    /// The number of a text.
-    pub fn intern(&mut self, text: &str) -> u32 {
-        if let Some(&id) = self.ids.get(text) {
-            return id;
-        }
-        let id = self.texts.len() as u32;
-        self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
-        id
+/// What a node did, by step. Most nodes of a large graph ran in one: a tree would hold room for eleven.
+#[derive(Debug, Clone, Default)]
+pub struct Executions(Vec<(i64, Execution)>);
+
+impl Executions {
+    fn place(&self, step: i64) -> std::result::Result<usize, usize> {
+        self.0.binary_search_by_key(&step, |(known, _)| *known)
     }
 
-    /// The number of a text that is there.
-    pub fn find(&self, text: &str) -> Option<u32> {
-        self.ids.get(text).copied()
+    /// What it did in a step.
+    pub fn get(&self, step: i64) -> Option<&Execution> {
+        self.place(step).ok().map(|at| &self.0[at].1)
     }
 
-    /// The text of a number.
-    #[inline]
-    pub fn get(&self, id: u32) -> &str {
-        &self.texts[id as usize]
+    /// What it did in a step, to be added to.
+    pub fn in_step(&mut self, step: i64) -> &mut Execution {
+        let at = self.place(step).unwrap_or_else(|at| {
+            if self.0.is_empty() {
+                self.0.reserve_exact(1);
+            }
+            self.0.insert(at, (step, Execution::default()));
+            at
+        });
+        &mut self.0[at].1
     }
 
-    /// How many there are.
+    /// Steps and what it did in them, in the order of steps.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (i64, &Execution)> {
+        self.0.iter().map(|(step, execution)| (*step, execution))
+    }
+
+    /// What it did in its last step.
+    pub fn last(&self) -> Option<&Execution> {
+        self.0.last().map(|(_, execution)| execution)
+    }
+
+    /// How many steps it ran in.
     pub fn len(&self) -> usize {
-        self.texts.len()
+        self.0.len()
     }
 
-    /// True when there are none.
+    /// True when it never ran.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.0.is_empty()
+    }
+}
+
+impl Index<i64> for Executions {
+    type Output = Execution;
+
+    fn index(&self, step: i64) -> &Execution {
+        self.get(step).expect("it ran in that step")
     }
 }
 
@@ -186,11 +210,11 @@ pub struct Model {
     /// Nodes in the order they came.
     pub nodes: Vec<Node>,
     /// Names of nodes and of inputs.
-    pub names: Names,
+    pub names: Pool,
     /// The node of a name.
-    pub by_name: HashMap<u32, u32>,
+    pub by_name: FxHashMap<u32, u32>,
     /// Texts of types.
-    pub types: Names,
+    pub types: Pool,
     /// Devices.
     pub devices: Vec<Device>,
     device_ids: HashMap<String, u32>,
@@ -286,7 +310,7 @@ impl Model {
         node.device.is_some()
             && node
                 .executions
-                .get(&step)
+                .get(step)
                 .is_some_and(|execution| execution.start != 0)
     }
 
@@ -295,11 +319,11 @@ impl Model {
         let node = &self.nodes[node as usize];
         let mut sum = Metrics::default();
         if step >= 0 {
-            if let Some(execution) = node.executions.get(&step) {
+            if let Some(execution) = node.executions.get(step) {
                 self.add_execution(execution, &mut sum);
             }
         } else if !node.executions.is_empty() {
-            for execution in node.executions.values() {
+            for (_, execution) in node.executions.iter() {
                 self.add_execution(execution, &mut sum);
             }
             let steps = node.executions.len() as u64;

@@ -118,7 +118,7 @@ pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mu
             continue;
         };
         remember(model, node, step, &mut memory);
-        let mut times = model.nodes[node as usize].executions[&step].times.clone();
+        let mut times = model.nodes[node as usize].executions[step].times.clone();
         times.sort_by(|a, b| {
             model.devices[a.0 as usize]
                 .name
@@ -196,7 +196,7 @@ fn connect(model: &Model, layout: &Layout, view: &View, step: i64, runs: &mut Ru
                 if !view.figures.account[*input as usize] {
                     continue;
                 }
-                let times = &model.nodes[node as usize].executions[&step].times;
+                let times = &model.nodes[node as usize].executions[step].times;
                 for (other, began, _) in times {
                     let known = &model.devices[*other as usize];
                     if other != device && known.is_canonical && !known.is_stream {

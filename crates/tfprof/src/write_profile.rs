@@ -79,9 +79,9 @@ fn node(model: &Model, node: &Node, id: i64, lost: &mut u64) -> MessageWriter {
         out.message(10, code(stack));
     }
     out.raw(node.attributes.fields());
-    for (step, execution) in &node.executions {
+    for (step, execution) in node.executions.iter() {
         let mut entry = MessageWriter::default();
-        entry.int(1, *step);
+        entry.int(1, step);
         entry.message(2, self::execution(model, execution));
         out.message(12, entry);
     }

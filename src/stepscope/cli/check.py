@@ -221,7 +221,7 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
     @contextmanager
     def one_path(path: str) -> Iterator[OpenTrace]:
         options.paths = [path]
-        with opened(options, console) as (trace, bar):
+        with opened(options, console, last=False) as (trace, bar):
             yield trace
             bar.stop()
 

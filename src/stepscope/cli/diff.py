@@ -69,7 +69,7 @@ def _sides(
     found: list[ComparedSide] = []
     for paths, names in zip(given, wanted, strict=True):
         options.paths = paths
-        with opened(options, console) as (trace, bar):
+        with opened(options, console, last=paths is given[-1]) as (trace, bar):
             need_time(trace)
             path = " ".join(paths) or str(options.lake)
             found += measured_sides(trace.query, names, path, console.say, with_steps)

@@ -22,10 +22,11 @@ _SKIPPED_TOLD = 5
 
 @contextlib.contextmanager
 def opened(
-    options: argparse.Namespace, console: Console, memory_bytes: int | None = None
+    options: argparse.Namespace, console: Console, memory_bytes: int | None = None, *, last: bool = True
 ) -> Iterator[tuple[OpenTrace, Bar]]:
     """The Trace of the paths or the lake in `options`, and the bar to stop before results are written.
-    memory_bytes: the most for SQL. Decoding happens at the first query."""
+    memory_bytes: the most for SQL. last: no other one is opened after it, so that its memory goes with the
+    process. Decoding happens at the first query."""
     from stepscope.cli.engine_options import engine_of
     from stepscope.session import trace
 
@@ -49,7 +50,10 @@ def opened(
         except BaseException:
             found.close()
             raise
-        found.leave()
+        if last:
+            found.leave()
+        else:
+            found.close()
 
 
 @contextlib.contextmanager

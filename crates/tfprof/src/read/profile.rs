@@ -3,7 +3,7 @@
 use super::op_log::{frames, id_and_text};
 use super::{damaged, text, whole};
 use crate::attributes::Attributes;
-use crate::model::{Execution, Held, Memory, Model, Source};
+use crate::model::{Execution, Executions, Held, Memory, Model, Source};
 use std::collections::{BTreeMap, HashMap};
 use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::input::Input;
@@ -140,10 +140,10 @@ fn node(model: &mut Model, field: &Field<'_>, names: &HashMap<i64, u32>) -> Resu
         return Ok(());
     };
     let device = (!device.is_empty()).then(|| model.device(&device));
-    let mut steps = BTreeMap::new();
+    let mut steps = Executions::default();
     for step in &executions {
         if let (step, Some(value)) = numbered(step) {
-            steps.insert(step, execution(model, &value)?);
+            *steps.in_step(step) = execution(model, &value)?;
         }
     }
     let mut sources = Vec::new();

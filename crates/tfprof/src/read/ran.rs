@@ -1,6 +1,6 @@
 //! What ran, according to a trace: nodes and executions, added up from its tables by the caller.
 
-use crate::model::{Execution, Frame, Memory, Model, Source};
+use crate::model::{Execution, Frame, Memory, Model, Source, push_sparing};
 use std::collections::HashMap;
 use stepscope_core::error::{Error, Kind, Result};
 
@@ -146,7 +146,7 @@ fn add(model: &mut Model, row: &Ran, texts: &mut Texts) {
     }
     own.device = own.device.or(shown);
     for one in row.steps.iter().filter(|one| one.step >= 0) {
-        let execution = own.executions.entry(one.step).or_default();
+        let execution = own.executions.in_step(one.step);
         took(execution, one, devices);
     }
 }
@@ -161,19 +161,20 @@ fn took(execution: &mut Execution, one: &InStep, devices: [Option<u32>; 2]) {
     execution.runs = execution.runs.wrapping_add(one.runs);
     for (device, ps) in devices.into_iter().zip([one.device_ps, one.accelerator_ps]) {
         if let Some(device) = device.filter(|_| ps != 0) {
-            execution.times.push((device, start, ps));
+            push_sparing(&mut execution.times, (device, start, ps));
             execution.end = execution.end.max(start.wrapping_add(ps / 1_000_000));
             if !execution.devices.contains(&device) {
-                execution.devices.push(device);
+                push_sparing(&mut execution.devices, device);
             }
         }
     }
     if one.bytes != 0 {
-        execution.memory.push(Memory {
+        let memory = Memory {
             micros: start,
             requested: one.bytes,
             ..Memory::default()
-        });
+        };
+        push_sparing(&mut execution.memory, memory);
     }
 }
 

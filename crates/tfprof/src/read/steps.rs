@@ -1,7 +1,8 @@
 //! RunMetadata: what each node did in a step.
 
-use super::{Losses, damaged, read, text};
-use crate::model::{Execution, Held, Memory, Model};
+use super::{Losses, damaged, read};
+use crate::model::{Execution, Held, Memory, Model, push_sparing};
+use std::borrow::Cow;
 use stepscope_core::error::Result;
 use stepscope_core::input::Input;
 use stepscope_core::proto::messages::{Message, RUN_METADATA};
@@ -62,8 +63,7 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
                 }
                 ("DeviceStepStats", 2) => match &self.device {
                     Some(device) => {
-                        let device = device.clone();
-                        execution(self.model, self.step, &device, value.bytes(), offset)?;
+                        execution(self.model, self.step, device, value.bytes(), offset)?;
                     }
                     None => self.waiting.push(value.bytes().to_vec()),
                 },
@@ -109,7 +109,7 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
 
 /// One row of a device.
 fn execution(model: &mut Model, step: i64, device: &str, bytes: &[u8], offset: u64) -> Result<()> {
-    let mut name = String::new();
+    let mut name = Cow::Borrowed("");
     let (mut start, mut micros) = (0, 0);
     let mut memory = Memory::default();
     let mut stats = None;
@@ -119,7 +119,7 @@ fn execution(model: &mut Model, step: i64, device: &str, bytes: &[u8], offset: u
     for field in Fields::new(bytes, offset) {
         let field = field.map_err(|damage| damaged(&damage))?;
         match field.number {
-            1 => name = text(&field),
+            1 => name = field.text().unwrap_or_default(),
             2 => start = field.i64().unwrap_or(start),
             4 => micros = field.i64().unwrap_or(micros),
             6 => accelerators += i64::from(allocator(&field, &mut memory, &mut allocations)),
@@ -165,9 +165,9 @@ fn execution(model: &mut Model, step: i64, device: &str, bytes: &[u8], offset: u
             own.run_shapes.push((slot, shape));
         }
     }
-    let execution = own.executions.entry(step).or_default();
+    let execution = own.executions.in_step(step);
     if !execution.devices.contains(&id) {
-        execution.devices.push(id);
+        push_sparing(&mut execution.devices, id);
     }
     if start > 0 {
         add_time(execution, id, is_stream, is_canonical, start, micros);
@@ -193,8 +193,13 @@ fn execution(model: &mut Model, step: i64, device: &str, bytes: &[u8], offset: u
         *bytes = bytes.wrapping_add(persistent).wrapping_add(temp);
     }
     (memory.temp, memory.persistent, memory.is_host) = (temp, persistent, is_host);
-    execution.memory.push(memory);
-    execution.allocations.extend(allocations);
+    push_sparing(&mut execution.memory, memory);
+    if execution.allocations.is_empty() {
+        allocations.shrink_to_fit();
+        execution.allocations = allocations;
+    } else {
+        execution.allocations.extend(allocations);
+    }
     Ok(())
 }
 
@@ -214,7 +219,7 @@ fn add_time(
     let micros = if micros == 0 { 1 } else { micros };
     execution.end = execution.end.max(start.wrapping_add(micros));
     if is_stream || is_canonical {
-        execution.times.push((device, start, micros));
+        push_sparing(&mut execution.times, (device, start, micros));
         execution.runs += i64::from(!is_stream);
     }
 }

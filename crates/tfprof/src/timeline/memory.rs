@@ -27,7 +27,7 @@ pub fn remember<'a>(
 ) {
     let own = &model.nodes[node as usize];
     let Some(device) = own.device else { return };
-    let execution = &own.executions[&step];
+    let execution = &own.executions[step];
     let device = memory
         .entry(&model.devices[device as usize].name)
         .or_default();
@@ -36,7 +36,7 @@ pub fn remember<'a>(
         let change = changes.entry(*micros).or_default();
         *change = change.wrapping_add(*bytes);
     }
-    let persistent = own.executions.values().map(|execution| {
+    let persistent = own.executions.iter().map(|(_, execution)| {
         let bytes = execution.memory.iter().map(Memory::accelerator_persistent);
         bytes.fold(0i64, i64::wrapping_add)
     });

@@ -106,11 +106,12 @@ class EngineTables:
         return any(name in self.relations and name not in self._loaded for name in tables)
 
     def close(self) -> None:
-        """Releases the streams."""
+        """Releases the streams and what they read."""
         for alias in self.streams:
             with contextlib.suppress(duckdb.Error):
                 self._con.unregister(alias)
         self.streams.clear()
+        self._parts.clear()
 
     def _select(self, relation: Relation, part: Part, wanted: frozenset[str] | None) -> str | None:
         """The rows of one part as a SELECT of all columns; None when there are none."""

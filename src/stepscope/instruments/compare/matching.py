@@ -76,6 +76,8 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
 
     def apply(key_a: Callable[[int], Hashable], key_b: Callable[[int], Hashable], basis: Basis) -> None:
         nonlocal left
+        if not all(left):
+            return
         new = _paired(left, (key_a, key_b), basis)
         found.extend(new)
         gone_a = {i for pairing in new for i in pairing.a}
@@ -90,8 +92,8 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
     for stripped, basis in _STRIPPED:
         match_by(lambda item, to=stripped: (item.place, item.kind, to(item.name)), basis)  # type: ignore[misc]
         match_by(lambda item, to=stripped: (item.place, to(item.name)), basis)  # type: ignore[misc]
-    between_a, between_b, anchored = _segments(a, b, found)
-    deepest = max((len(item.scope) for item in (*a, *b)), default=0)
+    between_a, between_b, anchored = _segments(a, b, found) if all(left) else ({}, {}, set())
+    deepest = max((len(a[i].scope) for i in left[0]), default=0)
     for up in range(min(deepest, _DEEPEST) + 1):
         for with_shape, with_place in ((True, True), (False, True), (False, False)):
 
@@ -197,13 +199,15 @@ def _longest_chain(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _homes(left: Iterable[int], mine: Sequence[NamedItem], other: Sequence[NamedItem]) -> dict[int, Scope]:
+def _homes(left: Sequence[int], mine: Sequence[NamedItem], other: Sequence[NamedItem]) -> dict[int, Scope]:
     """The deepest scope of each item that is left over which the other side has, too."""
+    homes: dict[int, Scope] = {}
+    if not left:
+        return homes
     known: set[Scope] = set()
-    for item in other:
-        scope = tuple(map(names.strip_suffixes, item.scope))
+    for item_scope in {item.scope for item in other}:
+        scope = tuple(map(names.strip_suffixes, item_scope))
         known.update(scope[:depth] for depth in range(len(scope) + 1))
-    homes = {}
     for i in left:
         scope = mine[i].scope
         while scope and tuple(map(names.strip_suffixes, scope)) not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 _SUFFIX = re.compile(r"(?:[._]\d+)+(?=$|[/:])")
 _NUMBER = re.compile(r"\d+")
@@ -50,4 +50,10 @@ def strip_architecture(name: str) -> str:
 
 def scope_of(name: str) -> tuple[str, ...]:
     """The scopes around the last part of a name, the outermost first."""
-    return tuple(name.split("/")[:-1])
+    return _parts(name.rpartition("/")[0]) if "/" in name else ()
+
+
+@lru_cache(maxsize=1 << 16)
+def _parts(scope: str) -> tuple[str, ...]:
+    """The names of scopes, kept once for all ops in them."""
+    return tuple(scope.split("/"))

@@ -107,8 +107,7 @@ def _ops(rows: Iterable[tuple[str, str, str, str, int, int, int]], about: OpFact
     return list(merged.values())
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Ops of both sides that are the same, or an op that only one side has."""
 
     a: tuple[str, ...]
@@ -140,22 +139,25 @@ def joined(a: Sequence[Op], b: Sequence[Op], matched: MatchedItems) -> list[Pair
         *(((), (i,), "added", scope) for i, scope in matched.added.items()),
     ]
     for in_a, in_b, basis, scope in groups:
-        first = a[in_a[0]] if in_a else b[in_b[0]]
+        first = (a[in_a[0]] if in_a else b[in_b[0]]).item
+        names_a, a_ps, a_runs = _together([a[i] for i in in_a])
+        names_b, b_ps, b_runs = _together([b[i] for i in in_b])
+        layer = layer_of(first.name) or "/".join(first.scope)
         found.append(
             Pair(
-                a=tuple(a[i].item.name for i in in_a),
-                b=tuple(b[i].item.name for i in in_b),
-                place=first.item.place,
-                basis=basis,
-                scope="/".join(scope),
-                layer=layer_of(first.item.name) or "/".join(first.item.scope),
-                a_ps=sum(a[i].own_ps for i in in_a),
-                b_ps=sum(b[i].own_ps for i in in_b),
-                a_runs=sum(a[i].runs for i in in_a),
-                b_runs=sum(b[i].runs for i in in_b),
+                *(names_a, names_b, first.place, basis, "/".join(scope), layer),
+                *(a_ps, b_ps, a_runs, b_runs),
             )
         )
     return found
+
+
+def _together(ops: Sequence[Op]) -> tuple[tuple[str, ...], int, int]:
+    """Names, time and executions of the ops of one side of a pair: nearly always of one op."""
+    if len(ops) == 1:
+        (op,) = ops
+        return (op.item.name,), op.own_ps, op.runs
+    return tuple(op.item.name for op in ops), sum(op.own_ps for op in ops), sum(op.runs for op in ops)
 
 
 def shared_out(totals: Sequence[int], number: int) -> list[int]:
