@@ -224,6 +224,8 @@ def test_whatif_says_what_would_tell():
         "No prediction: what is left of 100 ms without python is not known well enough.",
         "Record more steps: these differ too much, or too few samples tell them.",
     ]
+    waits = list(whatif._judgement_sentences(one(60, 5, 99, cause="wait", late_copy="cudaMemcpyAsync")))
+    assert waits[1] == "cudaMemcpyAsync waits for what the device does first, which stays: make that shorter."
     busy = list(whatif._judgement_sentences(one(60, 5, 99, contention=Contention(0.5, 1.5))))
     assert busy[1] == (
         "Record where cores are free: here they were for 25.0 % of the time in which one was wanted."

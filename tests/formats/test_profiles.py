@@ -238,7 +238,7 @@ def test_the_peak_of_a_memory_timeline(name, peak, when, holders, capsys):
     assert [point["bytes"] for point in told["curve"]][-1] == sums[max(sums)]
     assert main([str(SAMPLES / name)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"The peak of memory is {peak / 1024:.1f} KiB, first reached at" in said
+    assert f"The peak of memory is {peak / 1024:.1f} KiB, first reached " in said
     assert "8.00 KiB activations, 4.00 KiB parameters" in said
     assert "step" not in said.partition("Evidence")[0].replace("no-steps", "")
     assert f"stepscope memory {SAMPLES / name}" in said

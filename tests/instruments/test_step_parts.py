@@ -59,6 +59,15 @@ def test_names_of_slices(name, label):
     assert labels.slice_meaning(name, None, False, False).label == label
 
 
+def test_calls_that_are_all_long_do_not_use_a_device_first():
+    """Each of 77 launches takes 67 ms while counters are collected."""
+    launch = "cudaLaunchKernel", "cuda_runtime", False
+    kinds = driver.slice_meanings([(1, *launch, False), (2, *launch, True)])
+    dispatch, setup = (labels.NUMBER[label] for label in ("dispatch", "setup"))
+    assert kinds[1][:2] == ((dispatch, False), (setup, False))
+    assert kinds[2][:2] == ((dispatch, False), (dispatch, False))
+
+
 @each(
     ("file", "function", "code", "label"),
     [
@@ -290,7 +299,9 @@ cpu/python thread :      [a:pure_callback]   [b:pure_callback..]
 
 def test_converting_is_copying_when_it_takes_long():
     """A constant of a few numbers belongs to the launch of its op."""
-    kinds = driver.slice_meanings([(1, "TFE_Py_Execute", None, False), (2, "tf.constant", None, False)])
+    kinds = driver.slice_meanings(
+        [(1, "TFE_Py_Execute", None, False, False), (2, "tf.constant", None, False, True)]
+    )
     slices = pyarrow.table(
         {
             "begin_ps": [0, 0, labels.LONG_PS],
@@ -311,7 +322,9 @@ def test_converting_is_copying_when_it_takes_long():
 
 def test_threads_that_are_read_together_are_told_apart():
     """Each has the slices of its own stretch of time; one of them may have none."""
-    kinds = driver.slice_meanings([(1, "TFE_Py_Execute", None, False), (2, "$time sleep", None, False)])
+    kinds = driver.slice_meanings(
+        [(1, "TFE_Py_Execute", None, False, False), (2, "$time sleep", None, False, True)]
+    )
     slices = pyarrow.table(
         {
             "track_id": [5, 5, 6, 6, 8],

@@ -285,6 +285,15 @@ def launching_beside_ops_of_many_types() -> Tables:
     )
 
 
+def ops_of_many_types_beside_the_input() -> Tables:
+    """A step in which nothing stands out, and a batch is waited for in a fifth of it."""
+    ops = "".join(f"[{op.lower()}:{op}{'.' * 9}]" for op in ("Add", "Mul", "Sub", "Div"))
+    return draw(
+        f"step train : [train{'.' * 92}]\ncpu/python thread : [IteratorGetNext....]\n"
+        f"cpu/pool thread : {' ' * 23}{ops}"
+    )
+
+
 def one_type_of_op(types: int = 1) -> Tables:
     return draw(STEPS + "cpu/pool thread : [a:MatMul.................]" + "[b:MatMul]" * (types - 1))
 
@@ -793,6 +802,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_thread_without_a_core,
         launching_beside_computing,
         launching_beside_ops_of_many_types,
+        ops_of_many_types_beside_the_input,
         an_op_on_the_host,
         one_launch_in_a_gap,
         launches_in_a_gap,

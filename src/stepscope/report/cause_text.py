@@ -162,7 +162,8 @@ def _rival(judgement: Judgement) -> str:
     word = _GOES_TO.get(found.label, LOOKS[found.label].word)
     if found.label == "dispatch" and judgement.waits_for_cores:
         word += " and waiting for a core to do so"
-    return f"{much}, {share}, goes to {word}{more}"
+    beside = judgement.cause == "none" and found.share < judgement.share
+    return f"{share} goes to {word}{more}" if beside else f"{much}, {share}, goes to {word}{more}"
 
 
 def forbidding(judgement: Judgement) -> laws.Broken | None:

@@ -178,7 +178,9 @@ def _when(memory: AllocatorMemory) -> str:
     if after > 0 and not memory.timed:
         reached, whole = _change_number(memory.peak.ts_ps), _change_number(memory.curve[-1][0])
         return f", first reached with change {reached:,} of {whole:,}"
-    return f", first reached at {timed(after)}" if after > 0 else ", reached with the first allocation"
+    if after <= 0:
+        return ", reached with the first allocation"
+    return f", first reached {timed(after)} after the first allocation"
 
 
 def _change_number(at_ps: int) -> int:

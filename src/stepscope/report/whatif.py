@@ -130,6 +130,8 @@ def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
 
 def _decides(judgement: Judgement) -> str:
     """What would tell what is left."""
+    if judgement.late_copy is not None:
+        return f"{judgement.late_copy} waits for what the device does first, which stays: make that shorter."
     if is_replaced(judgement):
         return "What is done instead takes time as well: change it, record again, and compare the two."
     if judgement.contention is not None and judgement.contention.had_cores < GAIN.quiet:

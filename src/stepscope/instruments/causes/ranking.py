@@ -101,12 +101,14 @@ _EQUAL, _MENTIONED = 0.85, 0.2
 
 def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:
     """What takes as much as the cause, or nearly so, with its place: to remove one of both is worth half of
-    what it seems. Launching may take more, and be less of a cause."""
+    what it seems. Launching may take more, and be less of a cause. Where nothing stands out, what takes most
+    beside ops is named."""
     named_label = "compute" if cause == "none" else cause
     for part in parts:
         if part.label in (named_label, "unknown") or part.share < _MENTIONED:
             continue
-        if _EQUAL * share <= part.share and (part.share <= share / _EQUAL or part.label == "dispatch"):
+        as_much = _EQUAL * share <= part.share and (part.share <= share / _EQUAL or part.label == "dispatch")
+        if as_much or cause == "none":
             found = CAUSES[part.label].explain(host, part.share, part.ps_per_step)
             what = found.spoken
             if part.label == "compute":

@@ -10,8 +10,8 @@ from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.instruments.step_breakdown.sweep import Interval, NumberedSegments, Segment
 from stepscope.library.statements import Query, statement
 
-NamedSlice = tuple[int, str, str | None, bool]
-"""Number of a row of rollup_op, name, category, whether it names an op."""
+NamedSlice = tuple[int, str, str | None, bool, bool]
+"""Number of a row of rollup_op, name, category, whether it names an op, whether all of many are long."""
 TracedCall = tuple[int, int, int]
 """Begin, end, row of rollup_op."""
 NumberedMeaning = tuple[int | None, bool]
@@ -25,7 +25,7 @@ SHORT_PS = 500_000_000
 or gives, moved in bulk."""
 
 
-LATE_COPY: NamedSlice = (-1, "wait until the copy begins", None, False)
+LATE_COPY: NamedSlice = (-1, "wait until the copy begins", None, False, False)
 """The part of a call of the runtime in which it waits until the device begins its copy, as in the statement
 driving_slices."""
 BUILDS = frozenset({"dispatch", "python", "copy", "compile"})
@@ -63,15 +63,15 @@ def _is_main(name: str) -> bool:
 def slice_meanings(rows: Iterable[NamedSlice], computes: bool = False) -> SliceMeanings:
     """What the slices of a thread stand for, by how they are called. computes: ops that are run eagerly
     compute on it."""
-    return {
-        rollup_id: (
-            _numbered(labels.slice_meaning(name, category, is_op, False)),
-            _numbered(labels.slice_meaning(name, category, is_op, False, labels.LONG_PS, computes)),
-            labels.builds(name),
-            name.startswith("PjitFunction("),
-        )
-        for rollup_id, name, category, is_op in (*rows, LATE_COPY)
-    }
+    meanings: SliceMeanings = {}
+    for rollup_id, name, category, is_op, all_long in (*rows, LATE_COPY):
+        short = labels.slice_meaning(name, category, is_op, False)
+        long = labels.slice_meaning(name, category, is_op, False, labels.LONG_PS, computes)
+        if all_long and long.label == "setup":
+            long = short  # a device is used for the first time in few calls
+        jitted = name.startswith("PjitFunction(")
+        meanings[rollup_id] = (_numbered(short), _numbered(long), labels.builds(name), jitted)
+    return meanings
 
 
 def _numbered(meaning: Meaning) -> NumberedMeaning:
