@@ -28,6 +28,8 @@ from tests.lake.test_lake import everything
 from tests.tiers import some
 
 HOSTS = 3
+NAMES = 40_000
+"""So many that a store does not number them."""
 COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
 Cells = list[dict[str, Any]]
 
@@ -371,3 +373,22 @@ def test_a_sweep_takes_back_what_nobody_lists(lake: Path) -> None:
     assert leftovers.sweep(lake).removed == 1
     assert not left.exists()
     assert compared(lake) == 123
+
+
+def test_more_names_than_are_numbered(tmp_path: Path) -> None:
+    """A store holds names as they are where most differ, and op types by number all the same."""
+    rows = (
+        f'node_stats {{ node_name: "n{i}" all_start_micros: {10**15 + 9 * i} all_end_rel_micros: 5'
+        f' timeline_label: "n{i} = Op{i % 3}()" }}\n'
+        for i in range(NAMES)
+    )
+    path = tmp_path / "run_metadata.pbtxt"
+    path.write_text(f'step_stats {{ dev_stats {{ device: "/device:CPU:0"\n{"".join(rows)}}} }}\n')
+    stepscope.ingest([path], tmp_path / "lake")
+    with trace.open(lake=tmp_path / "lake") as opened:
+        catalog.read(opened)
+        drawn = Timeline(opened)._lod
+    sums = drawn.sums(sorted(drawn.tracks), 0, 2**62)
+    assert sums.go_on(60.0)
+    rows, _ = sums.rows(NAMES)
+    assert {row[:3] for row in rows} == {(f"n{i}", f"Op{i % 3}", 1) for i in range(NAMES)}

@@ -1,7 +1,7 @@
 //! Columns of a batch of rows that Python hands over, by name and type. They may hold nulls only where it is said.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 use stepscope_core::error::{Error, Kind, Result};
@@ -9,13 +9,17 @@ use stepscope_core::error::{Error, Kind, Result};
 /// The text of a row.
 pub type Text<'a> = Box<dyn Fn(usize) -> &'a str + 'a>;
 
-/// A column of texts, in whichever of Arrow's three forms it comes.
+/// A column of texts, in whichever of Arrow's three forms it comes, or as numbers of texts in one of them.
 pub fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<Text<'a>> {
     values(column(batch, name)?).ok_or_else(|| unfit(name))
 }
 
 /// The texts of a column; those of nulls mean nothing. `None` for a column of something else.
 fn values(of: &dyn Array) -> Option<Text<'_>> {
+    if let Some(packed) = of.as_dictionary_opt::<Int32Type>() {
+        let (text, numbers) = (values(packed.values())?, packed.keys());
+        return Some(Box::new(move |row| text(numbers.value(row) as usize)));
+    }
     if let Some(texts) = of.as_string_opt::<i32>() {
         Some(Box::new(|row| texts.value(row)))
     } else if let Some(texts) = of.as_string_opt::<i64>() {
@@ -29,7 +33,7 @@ fn values(of: &dyn Array) -> Option<Text<'_>> {
 /// A text of a row, or none.
 pub type TextOrNone<'a> = Box<dyn Fn(usize) -> Option<&'a str> + 'a>;
 
-/// A column of texts that may hold nulls, in whichever of Arrow's three forms it comes.
+/// The same for a column that may hold nulls.
 pub fn nullable_texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<TextOrNone<'a>> {
     let found = batch.column_by_name(name).ok_or_else(|| unfit(name))?;
     if found.data_type() == &DataType::Null {
