@@ -120,6 +120,8 @@ def test_of_compute_only_what_stands_out_goes():
     assert COMPUTE.thresholds.standing_out(0.5, None) == 0.5
     assert COMPUTE.thresholds.standing_out(0.5, 0.75) == 0.75
     assert COMPUTE.thresholds.standing_out(0.3, 0.6) == 0.0
+    assert COMPUTE.thresholds.standing_out(0.45, None, is_product=True) == 0.0
+    assert COMPUTE.thresholds.standing_out(0.5, None, is_product=True) == 0.5
     assert gain.step_without(steps, "compute", None, 0.75)[0] == 40
     assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100, (), None, 0)
 

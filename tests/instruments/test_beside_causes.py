@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.judgement import Competing, Judgement
+from stepscope.instruments.causes.judgement import Competing, FilterYield, Judgement
 from stepscope.instruments.causes.ranking import judge
 from tests.draw import Tables
 from tests.fakes import FakeTrace
@@ -46,6 +46,60 @@ def test_a_thread_that_sleeps_runs_nothing() -> None:
     for row in tables.rows["stack_sample"][20:]:
         row["stack_id"] = stack
     assert _judged(tables).meanwhile is None
+
+
+def test_python_of_another_thread_keeps_the_interpreter_from_launching() -> None:
+    signs = CodeLine("ledger.py", 30, "Ledger.sign")
+    found = _judged(made_recordings.launching_beside_python())
+    assert (found.cause, found.meanwhile) == ("dispatch", signs)
+    assert _judged(made_recordings.launching_beside_python(11)).meanwhile == signs
+    assert _judged(made_recordings.launching_beside_python(9)).meanwhile is None
+    sleeps = made_recordings.launching_beside_python()
+    for row in sleeps.rows["stack_sample"][20:]:
+        row["cpu_ps"] = 0
+    assert _judged(sleeps).meanwhile is None
+    # Whether it ran is not known.
+    for row in sleeps.rows["stack_sample"][20:]:
+        row["cpu_ps"] = None
+    assert _judged(sleeps).meanwhile is None
+
+
+def test_a_filter_that_discards_most_is_named_with_the_stage_before_it() -> None:
+    assert _judged(made_recordings.an_input_pipeline_that_filters()).kept == FilterYield(0.06, 13)
+    assert _judged(made_recordings.an_input_pipeline_that_filters(name="ParallelFilter")).kept is not None
+    assert _judged(made_recordings.an_input_pipeline_that_filters(60)).kept is None
+    assert _judged(made_recordings.an_input_pipeline_that_filters(name="Shuffle")).kept is None
+    elsewhere = made_recordings.an_input_pipeline_that_filters()
+    elsewhere.rows["iterator"][-1]["file"] = "other.py"
+    assert _judged(elsewhere).kept == FilterYield(0.06, None)
+
+
+def test_the_function_of_a_stage_is_that_of_its_kind_on_the_line() -> None:
+    """TensorFlow makes several stages of the source, so that the places of all others differ."""
+    tables = made_recordings.an_input_pipeline()
+    (source,) = tables.rows["user_stage"]
+    given = {
+        "transformation": "map",
+        "dataset": "MapDataset",
+        "args_json": '{"map_func": "parse (data.py:7)"}',
+    }
+    tables.add("user_stage", **{**source, **given, "id": 1, "position": 1})
+    source |= {"transformation": "TextLineDataset", "dataset": "TextLineDataset", "position": 2}
+    tables.rows["iterator"][0] |= {"user_stage": "ParallelMapDatasetV2:2", "user_position": 2}
+    assert _judged(tables).given == CodeLine("data.py", 7, "parse")
+
+
+def test_the_summary_of_a_checkpoint_is_stored_with_it() -> None:
+    tables = made_recordings.storing_in_the_loop()
+    facts = {"function": "add_session_log", "file": "tensorflow/python/summary/writer/writer.py", "line": 9}
+    module = "tensorflow.python.summary.writer.writer"
+    frame = tables.add("frame", **facts, module=module, code="library")["id"]
+    main = tables.rows["stack"][0]
+    stack = tables.add("stack", parent_id=main["id"], frame_id=frame, place_id=main["place_id"])["id"]
+    for row in tables.rows["stack_sample"][14:]:
+        row["stack_id"] = stack
+    found = _judged(tables)
+    assert (found.cause, found.stores) == ("wait", "checkpoint")
 
 
 @pytest.mark.parametrize(("part", "stores"), [(20, "checkpoint"), (10, None)])

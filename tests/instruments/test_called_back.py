@@ -60,6 +60,19 @@ def test_the_place_is_in_what_the_op_calls(op: str, thread: str) -> None:
     assert found.op == "p"
 
 
+def test_a_loop_hides_no_python_that_its_ops_call() -> None:
+    """XLA runs what a loop repeats on the thread of the loop."""
+    drawn = """
+step       train  : [0.....................................]
+cpu/python thread : [train.................................]
+cpu/pool   thread : [w:{}..............................]
+cpu/pool   thread :  [a:dot..][p:pure_callback........]
+"""
+    assert parts(draw(drawn.format("while")))[0] == {"compute": 14, "python": 25, "unknown": 1}
+    # An op of another kind is what computes, whatever it calls beside that.
+    assert parts(draw(drawn.format("fused")))[0] == {"compute": 39, "+python": 25, "unknown": 1}
+
+
 def test_without_a_sample_the_op_is_told() -> None:
     found = judgement(a_step("p:pure_callback", thread="python", looks=0))
     assert (found.cause, found.op, found.op_type, found.place) == ("python", "p", "pure_callback", None)

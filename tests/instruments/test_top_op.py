@@ -16,7 +16,7 @@ from stepscope.engines import Statement
 from stepscope.instruments.causes import query_cache
 from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of
 from stepscope.instruments.causes.query_cache import QueryCache
-from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of
+from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of, top_op_or_copies
 from tests.fakes import FakeResult
 from tests.tiers import cases
 
@@ -90,6 +90,9 @@ def op_by_op(ops: Sequence[Op], line_of: Mapping[str, str]) -> tuple[TopOp, TopL
         if on_device
         else 0.0,
         on_device,
+        "matmul" in most.lower(),
+        types[most],
+        whole,
     )
     if len(layers) <= 1:
         return found, TopLayer()
@@ -118,7 +121,8 @@ OPS = st.lists(
 @given(OPS, st.dictionaries(NAMES, st.sampled_from(["p.py:1", "p.py:2"]), max_size=3))
 def test_it_is_what_looking_at_every_op_says(ops: list[Op], line_of: dict[str, str]) -> None:
     assert top(ops, line_of) == op_by_op(ops, line_of)
-    assert top(ops, line_of, "b") == op_by_op(ops, line_of)
+    doubled = [op._replace(own_ps=2 * op.own_ps) for op in ops]
+    assert top(ops, line_of, "b") == op_by_op(doubled, line_of)
 
 
 @settings(max_examples=cases(8, 20), deadline=None)
@@ -153,3 +157,33 @@ def test_instructions_without_scopes_are_told_apart_by_their_lines() -> None:
     ]
     found, _ = top(on_device, {})
     assert (found.op, found.op_type, found.share, found.launched) == ("k0", "svd", 57 / 87, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "is_product"),
+    [
+        ("MatMul", True),
+        ("_FusedMatMul", True),
+        ("Conv2DBackpropFilter", True),
+        ("aten::addmm", True),
+        ("aten::convolution_backward", True),
+        ("aten::linear", True),
+        ("dot_general", True),
+        ("convert_element_type", False),
+        ("aten::sum", False),
+        ("Sum", False),
+    ],
+)
+def test_products_are_told_by_their_type(op_type: str, is_product: bool) -> None:
+    assert top([Op("host", op_type, None, "x", "compute", 7, 1)], {})[0].is_product == is_product
+
+
+def test_what_copies_within_ops_is_part_of_their_time() -> None:
+    computes = TopOp("aten::bmm", "aten::bmm", 0.3, is_product=True, own_ps=30, all_own_ps=100)
+    copies = [("aten::copy_", "aten::copy_", 80), ("aten::_to_copy", "aten::_to_copy", 1)]
+    assert top_op_or_copies(computes, copies, 180) == TopOp("aten::copy_", "aten::copy_", 80 / 180)
+    # Most of it copies by itself, beside the ops.
+    assert top_op_or_copies(computes, copies, 120) == computes._replace(share=30 / 120)
+    assert top_op_or_copies(computes, [], 180) == computes._replace(share=30 / 180)
+    assert top_op_or_copies(computes, copies, 90) == computes
+    assert top_op_or_copies(TopOp(), copies, 180) == TopOp()

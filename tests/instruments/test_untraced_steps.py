@@ -9,6 +9,7 @@ import pytest
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.gain import LeftUntraced
+from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
 from stepscope.instruments.causes.side_effects import goes_by_stack, stacks_of_function
 from stepscope.instruments.causes.untraced_steps import GoesAtStack, UntracedLooks, untraced_of
@@ -41,7 +42,7 @@ def test_what_goes_of_a_place_is_known_from_recorded_steps():
     assert found is not None
     left = found.left_without("python", TRACED, evidence())
     assert left is not None
-    assert left.typical_ps == 20 * MS
+    assert (left.typical_ps, left.mean_ps) == (20 * MS, pytest.approx(1180 / 11 * MS))
     assert left.part == pytest.approx(0.6 + 0.04)
     # As far as looks tell: 1,000 of them, most of which are of what goes as a whole.
     assert left.error == pytest.approx(((0.6 + 0.004 - 0.64**2) / 1000) ** 0.5)
@@ -96,7 +97,7 @@ def test_a_function_goes_with_its_line_unless_it_calls_the_model():
 def left(typical: float, part: float, error: float = 0.0, **more: Any) -> gain.Left:
     """Of steps that took 100 ms with a profiler, of which it says that 80 are Python."""
     steps = [(100 * MS, {"python": 80 * MS, "dispatch": 20 * MS})] * 30
-    untraced = LeftUntraced(typical * MS, part, error)
+    untraced = LeftUntraced(typical * MS, 10 * typical * MS, part, error)
     return gain.step_without(steps, more.pop("cause", "python"), untraced=untraced, **more)
 
 
@@ -110,6 +111,26 @@ def test_steps_without_a_profiler_tell_what_is_left_of_one():
     wide = left(90, 0.5, 0.1)
     assert wide.low_ps < found.low_ps
     assert wide.high_ps > found.high_ps
+
+
+def test_what_few_steps_have_is_taken_from_a_mean_step():
+    """A median step has no checkpoint, and nothing of it goes."""
+    steps = [(10 * MS, {"dispatch": 10 * MS})] * 30 + [
+        (210 * MS, {"wait": 200 * MS, "dispatch": 10 * MS})
+    ] * 10
+    untraced = LeftUntraced(9.0 * MS, 56.0 * MS, 0.8, 0.0)
+    found = gain.step_without(steps, "wait", untraced=untraced)
+    assert found.untraced_ps == 56 * MS
+    assert found.high_ps > 9 * MS
+    often = [(60 * MS, {"wait": 50 * MS, "dispatch": 10 * MS})] * 30
+    assert (
+        gain.step_without(often, "wait", untraced=untraced._replace(typical_ps=50.0 * MS)).untraced_ps
+        == 50 * MS
+    )
+    # Where no steps but medians are known, a number for such a step is not.
+    paces = Paces(10.0 * MS, 9.0 * MS)
+    assert gain.step_without(steps, "wait", paces).untraced_ps is None
+    assert gain.step_without(often, "wait", Paces(60.0 * MS, 55.0 * MS)).untraced_ps == 55 * MS
 
 
 def test_what_little_is_left_is_slowed_by_what_it_follows():

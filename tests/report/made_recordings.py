@@ -233,7 +233,19 @@ def summaries_in_the_loop() -> Tables:
 
 def waiting_for_a_lock(holders: int = 20) -> Tables:
     """Beside all 20 samples, or some, another thread of the program signs what is kept under the lock."""
-    tables = stacks(MAIN, ("__enter__", "<built-in>", 0, None, "python"))
+    return _beside(stacks(MAIN, ("__enter__", "<built-in>", 0, None, "python")), holders)
+
+
+def launching_beside_python(holders: int = 20) -> Tables:
+    """The main thread launches; beside all 20 samples, or some, another thread of the program signs."""
+    module = "tensorflow.python.eager.execute"
+    return _beside(
+        stacks(MAIN, ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")), holders
+    )
+
+
+def _beside(tables: Tables, samples: int) -> Tables:
+    """The same with another thread of the program that runs in so many samples."""
     facts = {
         "function": "Ledger.sign",
         "file": "ledger.py",
@@ -243,7 +255,7 @@ def waiting_for_a_lock(holders: int = 20) -> Tables:
     }
     frame = tables.add("frame", **facts)["id"]
     stack = tables.add("stack", frame_id=frame, place_id=frame)["id"]
-    for i in range(holders):
+    for i in range(samples):
         times = {"ts_ps": i * MS, "weight_ps": MS, "cpu_ps": MS}
         tables.add("stack_sample", stack_id=stack, thread_name="signer", is_main=False, **times)
     return tables
@@ -604,6 +616,15 @@ def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, host
     return tables
 
 
+def an_input_pipeline_that_filters(kept: int = 6, name: str = "Filter") -> Tables:
+    """Behind the stage that limits it, a filter on the next line keeps so many of 100 elements."""
+    tables = an_input_pipeline()
+    facts = {"name": f"Iterator::Root::{name}", "calls": kept, "file": "data.py", "line": 13}
+    consumer = tables.add("iterator", **facts, branch_name=f"Iterator::Root::{name}", spoken="filter")["id"]
+    tables.rows["iterator"][0] |= {"calls": 100, "consumer_id": consumer}
+    return tables
+
+
 def an_iterator_for_each_step() -> Tables:
     """Each of four steps makes one, and draws from it."""
     step = "[train.............................................................]"
@@ -786,12 +807,14 @@ def judged() -> Iterator[tuple[str, Tables]]:
         storing_in_the_loop,
         summaries_in_the_loop,
         waiting_for_a_lock,
+        launching_beside_python,
         ops_beside_a_pipeline,
         ops_that_wait_a_while_beside_processes,
         a_line_of_several_labels,
         an_op_with_its_line,
         one_layer,
         an_input_pipeline,
+        an_input_pipeline_that_filters,
         an_input_pipeline_of_python,
         an_input_pipeline_of_a_generator,
         an_input_pipeline_of_two_slow_stages,

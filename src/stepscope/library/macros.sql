@@ -76,3 +76,10 @@ NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
 
 -- columns!(table, names…): columns of one table, for the star that the subset lacks
 {names…: {table}.{names}}
+
+-- product!(op_type): whether ops of a type are products of matrices or convolutions, which models are made of
+(
+  LOWER({op_type}) LIKE '%matmul%' OR LOWER({op_type}) LIKE '%gemm%' OR LOWER({op_type}) LIKE '%mm'
+  OR LOWER({op_type}) LIKE '%dot%' OR LOWER({op_type}) LIKE '%linear'
+  OR (LOWER({op_type}) LIKE '%conv%' AND LOWER({op_type}) NOT LIKE '%convert%')
+)

@@ -248,6 +248,9 @@ def _input(judgement: Judgement) -> str:
     if judgement.stage is None:
         return _line(judgement)
     text = f"; {_stage(judgement)}"
+    if judgement.kept is not None:
+        line = "" if judgement.kept.line is None else f" in line {judgement.kept.line}"
+        text += f", and .filter{line} keeps {units.show(judgement.kept.part, 'ratio')} of what that makes"
     if judgement.remade is not None:
         made, steps = judgement.remade
         text += f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
@@ -288,7 +291,7 @@ def _launches(judgement: Judgement) -> str:
         text = f", and running them {share}: {_small_ops(judgement, *judgement.small_ops)}"
     call = judgement.called_from if text else None
     called = "" if call is None else f", called in {place_of(call)}"
-    return f"{text}{_line_clause(judgement)}{called}"
+    return f"{text}{_line_clause(judgement)}{called}{_meanwhile(judgement)}"
 
 
 def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
@@ -299,10 +302,15 @@ def _wait(judgement: Judgement) -> str:
     """The call or the line that waits, and what another thread does that may hold the lock."""
     if judgement.late_copy is not None:
         return f", in {judgement.late_copy}{_line(judgement)}"
-    runs = (
-        "" if judgement.meanwhile is None else f"; another thread runs {place_of(judgement.meanwhile)} then"
-    )
-    return _line(judgement) + runs
+    return _line(judgement) + _meanwhile(judgement)
+
+
+def _meanwhile(judgement: Judgement) -> str:
+    """What another thread runs then: Python beside Python waits for the interpreter's lock."""
+    if judgement.meanwhile is None:
+        return ""
+    runs = f"; another thread runs {place_of(judgement.meanwhile)} then"
+    return runs if judgement.cause == "wait" else f"{runs}, and only one can run Python at a time"
 
 
 def _idle(judgement: Judgement) -> str:
@@ -354,7 +362,7 @@ def _most_allocates(judgement: Judgement) -> Allocating | None:
 def _python(judgement: Judgement) -> str:
     """Which op calls Python, where one does."""
     if judgement.op_type is None:
-        return _line(judgement)
+        return _line(judgement) + _meanwhile(judgement)
     called = "it" if judgement.place is None else place_of(judgement.place)
     return f": {shortened(judgement.op_type)} calls {called}"
 

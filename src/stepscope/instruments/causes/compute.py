@@ -30,6 +30,12 @@ class ComputeThresholds(CauseThresholds):
         slack=(0.37, 0.453),
         by=("tf1/resnet32", "chrome/phases.json"),
     )
+    one_product: float = tuned(
+        0.5,
+        "a product of matrices or a convolution does not before it takes this part: models are made of them, "
+        "and gradients of both arguments are ops of their own",
+        fitted_on="healthy convolutional models of TensorFlow 1.15 and Keras",
+    )
     one_layer: float = tuned(
         0.7,
         "so does a layer, forward and backward, beside others",
@@ -37,11 +43,12 @@ class ComputeThresholds(CauseThresholds):
         by=("run_metadata/xla_cluster.pb",),
     )
 
-    def standing_out(self, one_op: float | None, one_layer: float | None) -> float:
+    def standing_out(self, one_op: float | None, one_layer: float | None, is_product: bool = False) -> float:
         """What the type of op or the layer that stands out takes of the time of all ops: of the two that
-        reach their bound the greater, and nothing when neither does."""
+        reach their bound the greater, and nothing when neither does. is_product: of what models are made."""
         op, layer = one_op or 0.0, one_layer or 0.0
-        return max(op if op >= self.one_op else 0.0, layer if layer >= self.one_layer else 0.0)
+        least = self.one_product if is_product else self.one_op
+        return max(op if op >= least else 0.0, layer if layer >= self.one_layer else 0.0)
 
 
 class ComputeCause(Cause):
@@ -75,7 +82,7 @@ class ComputeCause(Cause):
         """The op or the layer that stands out. A device that stands still meanwhile waits for what is
         launched, op by op."""
         top = host.top_op
-        part = self.thresholds.standing_out(top.share, host.top_layer.share)
+        part = self.thresholds.standing_out(top.share, host.top_layer.share, top.is_product)
         if part != top.share:
             return Removal(part)
         launched = top.launched / part
@@ -108,16 +115,13 @@ def launcher_of(host: HostSteps) -> str | None:
 def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
     """The line in which most of the ops run, where they do so within the calls of the thread that runs the
     steps, and samples see it; None where no function has most of them."""
-    inline = {row[0] for row in host.query(statement("evidence_kinds")).rows() if row[_INLINE] and not row[1]}
-    if host.top_op.on_device or not inline.issuperset(host.sources) or not host.stacks.stacks:
+    if not host.runs_inline or not host.stacks.stacks:
         return None
     return op_lines.most_calling_line(host.stacks.times("compute")[0], host.stacks.loops)
 
 
 _NEARLY_ALL = 0.95
 """An op that launches this part of a kernel's time is the one it is named after."""
-_INLINE = 9
-"""Column of the statement evidence_kinds."""
 _MANY, _SMALL_PS = 1000, 50_000_000
 """So many ops in a step, each shorter than this, cost more to launch than they compute."""
 

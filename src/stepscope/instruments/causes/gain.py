@@ -87,6 +87,12 @@ class GainThresholds:
         "told: it is compared with one",
         fitted_on=HALF,
     )
+    rare: float = tuned(
+        0.5,
+        "a cause of which most steps have less than this part of what a mean step has is that of few steps: "
+        "what goes is compared with a mean step",
+        fitted_on="estimators of TensorFlow 1.15 that save a checkpoint every fourth step",
+    )
     again: float = tuned(
         0.06,
         "by this part the same program's typical step differs when it runs again: the standard error; so "
@@ -123,9 +129,11 @@ class Left(NamedTuple):
 
 
 class LeftUntraced(NamedTuple):
-    """A typical step that no profiler recorded, and the part of it that goes, with its standard error."""
+    """A typical step that no profiler recorded, a mean one, and the part that goes, with its standard
+    error."""
 
     typical_ps: float
+    mean_ps: float
     part: float
     error: float
 
@@ -189,6 +197,7 @@ def step_without(
     usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
+    rare, untraced = _rarity(steps, cause, untraced)
     if untraced is not None and _is_same_work(untraced.typical_ps, whole):
         return _left_untraced(untraced, whole, stays, again, _typical(left, took), cause, calls)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
@@ -210,8 +219,20 @@ def step_without(
         round(min(lowest, without_it)),
         round(min(max(high, without_it), whole)),
         _corrections(_typical(left, took), usual, ratio),
-        untraced_step(paces, whole),
+        None if rare else untraced_step(paces, whole),
     )
+
+
+def _rarity(
+    steps: Sequence[tuple[int, Sums]], cause: str, untraced: LeftUntraced | None
+) -> tuple[bool, LeftUntraced | None]:
+    """Whether most steps hardly have the cause, and the step without a profiler that is compared: a median
+    one tells nothing of what goes then."""
+    took = [parts.get(cause, 0) for _, parts in steps]
+    rare = median(took) < THRESHOLDS.rare * fmean(took)
+    if rare and untraced is not None:
+        return rare, untraced._replace(typical_ps=untraced.mean_ps)
+    return rare, untraced
 
 
 def _still_launched_ps(cause: str, calls: float, took: float) -> float:

@@ -15,10 +15,12 @@ from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
-from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of
+from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of, top_op_or_copies
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.library.statements import statement
 
+_ON_DEVICES, _INLINE = 1, 9
+"""Columns of the statement evidence_kinds."""
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
 """Says what labels take of steps."""
 
@@ -61,8 +63,18 @@ class HostSteps:
 
     @cached_property
     def top_op(self) -> TopOp:
-        """The type of op that computes longest."""
-        return top_op_of(self.ask)
+        """The type of op that computes longest, or copies, within ops that compute."""
+        found = top_op_of(self.ask)
+        if found.on_device or not self.runs_inline:
+            return found
+        computed_ps = sum(step.sums.get("compute", 0) for step in self.all_steps)
+        return top_op_or_copies(found, self.ask("copying_ops"), computed_ps)
+
+    @cached_property
+    def runs_inline(self) -> bool:
+        """Whether ops run within the calls of the thread that runs the steps, on a processor."""
+        kinds = self.query(statement("evidence_kinds")).rows()
+        return {row[0] for row in kinds if row[_INLINE] and not row[_ON_DEVICES]}.issuperset(self.sources)
 
     @cached_property
     def top_layer(self) -> TopLayer:

@@ -12,7 +12,7 @@ from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation
+from stepscope.instruments.causes.judgement import Explanation, FilterYield
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
@@ -63,6 +63,8 @@ class LimitingStage(NamedTuple):
     """As the user wrote it."""
     function: CodeLine | None = None
     """The function of the program's that it calls, where the capture tells."""
+    kept: FilterYield | None = None
+    """What a filter right behind it keeps, where that is little."""
 
 
 class InputCause(LineCause):
@@ -98,7 +100,7 @@ class InputCause(LineCause):
         ((made,),) = host.query(statement("iterators_made", sources=host.sources)).rows()
         steps = len(host.all_steps)
         return replace(
-            found, stage=stage.name, spoken=stage.spoken, given=stage.function,
+            found, stage=stage.name, spoken=stage.spoken, given=stage.function, kept=stage.kept,
             remade=(made, steps) if made_in_steps(made, steps) else None,
         )  # fmt: skip
 
@@ -152,6 +154,8 @@ def only_function(ask: AskHost) -> LimitingStage:
     return LimitingStage(transformation, place, None, call_text(transformation), function)
 
 
+_LITTLE = 0.5
+"""A filter that keeps less than this part makes the stage before it work for nothing most of the time."""
 _HAND_ON = frozenset(
     {
         "from_tensors",
@@ -172,7 +176,7 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
     rows = ask("limiting_stage")
     if not rows:
         return LimitingStage()
-    name, user_stage, position, spoken, *place, left, low, high = rows[0]
+    name, user_stage, position, spoken, *place, left, low, high, kept, filter_line = rows[0]
     file, line, inside, transformation, arguments = place
     stage = branch(name)
     written = words(user_stage or "")
@@ -184,4 +188,5 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
         None if left is None else Left(left, low, high),
         spoken if file is None or nested else " with ".join(map(call_text, written)) or spoken,
         function_in(arguments or "") if transformation and not nested else None,
+        FilterYield(kept, filter_line) if kept is not None and kept < _LITTLE else None,
     )

@@ -121,6 +121,16 @@ class SampleCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
+class FilterYield:
+    """What a filter behind a stage keeps."""
+
+    part: float
+    """Of the elements that the stage makes."""
+    line: int | None = None
+    """Of the filter, where the stage's own file has it."""
+
+
+@dataclass(frozen=True)
 class Competing:
     """Other work of the program, which has cores while its steps wait for some."""
 
@@ -161,6 +171,8 @@ class Explanation:
     """Iterators that the program made, in so many steps, where it makes one in most of them."""
     given: CodeLine | None = None
     """The function of the program's that the stage was given."""
+    kept: FilterYield | None = None
+    """What a filter keeps of what the stage makes, where that is little."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
     gap_launches: GapLaunches | None = None
@@ -202,7 +214,7 @@ class Explanation:
     stores: Literal["checkpoint", "summary"] | None = None
     """What is stored, where nearly all that waits does so: compressing it is no waiting."""
     meanwhile: CodeLine | None = None
-    """What another thread of the program runs while `place` waits for a lock."""
+    """What another thread of the program runs while `place` waits for a lock, or for the interpreter."""
     sampled: bool = False
     """Whether samples of stacks tell what the program did, where its cause is unknown all the same."""
 

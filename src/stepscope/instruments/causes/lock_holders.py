@@ -1,8 +1,10 @@
-"""What another thread of the program runs while the steps wait for a lock."""
+"""What another thread of the program runs while the steps wait for a lock, or for the interpreter's."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from stepscope.capture import c_functions
 from stepscope.code_lines import CodeLine
@@ -17,25 +19,52 @@ def line_beside_lock(evidence: StackEvidence, place: CodeLine, most: float) -> C
     """The line in which one other thread has its time while a line of the driving thread waits for a lock;
     None where that waits for other things, or no thread of the program's runs its code for this part of that
     time."""
+    locks = {
+        source_id: {
+            stack
+            for stack in _lock_stacks(evidence, source_id)
+            if stacks.paths.get(stack, ())[-1:] == (place,)
+        }
+        for source_id, stacks in evidence.stacks.items()
+    }
+    return _line_beside(evidence, locks, most)
+
+
+def line_beside_label(evidence: StackEvidence, label: str, most: float) -> CodeLine | None:
+    """The line in which one other thread runs Python of the program for this part of the time of a label that
+    needs the interpreter as well; None where no thread does, or nothing tells whether it ran. Threads of
+    loaders, and those on which ops call Python, work for the steps."""
+    asked = statement("parts_by_stack", sources=evidence.sources)
+    having = {stack_id for _, stack_id, part, _ in evidence.query(asked).rows() if part == label}
+    return _line_beside(evidence, dict.fromkeys(evidence.stacks, having), most, active=True)
+
+
+def _line_beside(
+    evidence: StackEvidence, driving: Mapping[int, AbstractSet[int]], most: float, active: bool = False
+) -> CodeLine | None:
+    """The line of the other thread that runs Python for most of the time of some stacks of the driving
+    thread, by source. active: count only the time in which it is known to have run, or to have wanted a
+    core."""
     beside: dict[tuple[int | None, str | None], Counter[CallPath]] = {}
-    waits_ps = 0
+    driving_ps = 0
     for source_id, stacks in evidence.stacks.items():
-        ending = _lock_stacks(evidence, source_id)
-        locks = {stack for stack in ending if stacks.paths.get(stack, ())[-1:] == (place,)}
-        if not locks:
+        chosen = driving[source_id]
+        if not chosen:
             continue
-        asked = statement("stacks_beside", source_id=source_id, stacks=sorted(locks))
-        for track_id, thread, stack_id, time_ps in evidence.query(asked).rows():
+        asked = statement("stacks_beside", source_id=source_id, stacks=sorted(chosen))
+        for track_id, thread, stack_id, time_ps, active_ps in evidence.query(asked).rows():
             path = stacks.paths.get(stack_id, ())
-            if path and stacks.meanings[stack_id].label == "python":
-                beside.setdefault((track_id, thread), Counter())[path] += time_ps
-        waits_ps += sum(
-            weight_ps for _, rows in evidence.samples(1) for stack, weight_ps, *_ in rows if stack in locks
+            works = active and (stack_id in stacks.loaders or stack_id in stacks.called_back)
+            if path and stacks.meanings[stack_id].label == "python" and not works:
+                paths = beside.setdefault((track_id, thread), Counter())
+                paths[path] += (active_ps or 0) if active else time_ps
+        driving_ps += sum(
+            weight_ps for _, rows in evidence.samples(1) for stack, weight_ps, *_ in rows if stack in chosen
         )
     if not beside:
         return None
     paths = max(beside.values(), key=Counter.total)
-    if paths.total() < most * waits_ps:
+    if not paths.total() or paths.total() < most * driving_ps:
         return None
     return innermost_call(paths, by_function=True, most_of=most)[0]
 

@@ -21,6 +21,7 @@ from stepscope.instruments.causes.judgement import (
     Weighed,
     parts_of,
 )
+from stepscope.instruments.causes.lock_holders import line_beside_label
 from stepscope.instruments.causes.mixed_lines import mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
@@ -50,7 +51,9 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     if name is None:
         # Where labels tell, ops do not matter: to look at their names takes longer than all else.
         layer_share = host.top_layer.share if weighed.cause == "none" else None
-        name, share, ps_per_step = cause_of(weighed.parts, top.share, layer_share, host.contention)
+        name, share, ps_per_step = cause_of(
+            weighed.parts, top.share, layer_share, host.contention, top.is_product
+        )
         of_ops = name in ("compute", "none")
         mixed = mixed_line(host) if of_ops else None
         # Small ops are called one after the other: what Python takes between them is part of that.
@@ -67,6 +70,8 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     found = CAUSES[name].explain(host, share, ps_per_step)
     if mixed is not None:
         found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
+    if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
+        found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
     left = CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
     weak = weaknesses(sums, name, found.samples, host.contention)
@@ -95,6 +100,8 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
 
 
 _MOST = 0.5
+_IN_PYTHON = ("dispatch", "python")
+"""Causes that go on in Python, which one thread runs at a time."""
 _EQUAL, _MENTIONED = 0.85, 0.2
 """What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
 
@@ -128,10 +135,12 @@ def cause_of(
     one_op: float | None,
     one_layer: float | None = None,
     contention: Contention | None = None,
+    is_product: bool = False,
 ) -> tuple[CauseName, float, int]:
     """What limits a step, with its share and its time: what is unknown where most is, else the longest label
     that stands out, or has most of the step, else ops. parts: the longest first; one_op: what the type of op
-    that takes most takes of all; one_layer: the same of a layer."""
+    that takes most takes of all, is_product whether that is a product or a convolution; one_layer: the same
+    of a layer."""
     of_label = {part.label: part for part in parts}
     compute = of_label.get("compute", LabelShare("compute", 0, 0.0))
     unknown = of_label.get("unknown", LabelShare("unknown", 0, 0.0))
@@ -152,7 +161,7 @@ def cause_of(
     if compute.share <= unknown.share:
         found = unknown if held_up is None else held_up
         return found.label, found.share, found.ps_per_step
-    one_kind = COMPUTE.thresholds.standing_out(one_op, one_layer)
+    one_kind = COMPUTE.thresholds.standing_out(one_op, one_layer, is_product)
     return "compute" if one_kind else "none", compute.share, compute.ps_per_step
 
 

@@ -6,7 +6,7 @@ They are asked one by one: only where ops limit the steps does it matter which l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of_scope
@@ -25,6 +25,12 @@ class TopOp(NamedTuple):
     """The part of all that is launched on devices that is of the type."""
     on_device: bool = False
     """Whether it is known of devices."""
+
+    is_product: bool = False
+    """Whether the type is a product of matrices or a convolution."""
+    own_ps: int = 0
+    all_own_ps: int = 0
+    """Own time of the type, and of all that compute."""
 
 
 class TopLayer(NamedTuple):
@@ -46,6 +52,7 @@ class TopKind(NamedTuple):
     all_own_ps: int
     runs: int
     all_runs: int
+    is_product: bool
 
 
 def top_op_of(ask: AskHost) -> TopOp:
@@ -63,7 +70,25 @@ def top_op_of(ask: AskHost) -> TopOp:
         top.own_ps / top.all_own_ps,
         top.runs / top.all_runs if on_device else 0.0,
         on_device,
+        bool(top.is_product),
+        top.own_ps,
+        top.all_own_ps,
     )
+
+
+def top_op_or_copies(top: TopOp, copying: Sequence[tuple[str, str, int]], computed_ps: int) -> TopOp:
+    """The type of op that takes longest of the time in which ops compute, where these run one at a time: what
+    copies within an op that computes is part of that time, as of a tensor that is made contiguous.
+
+    copying: type, an op and own time of those that copy, the longest first. computed_ps: that time.
+    """
+    hidden_ps = computed_ps - top.all_own_ps
+    if top.op is None or hidden_ps <= 0:
+        return top
+    if copying and min(copying[0][2], hidden_ps) > top.own_ps:
+        op_type, op, own_ps = copying[0]
+        return TopOp(op, op_type, min(own_ps, hidden_ps) / computed_ps)
+    return top._replace(share=top.own_ps / computed_ps)
 
 
 def top_layer_of(

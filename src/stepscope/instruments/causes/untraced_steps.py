@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from stepscope.instruments.causes.call_paths import CallPath
@@ -73,7 +73,7 @@ class UntracedSteps(NamedTuple):
             squares += part * part * seen.weight_ps / whole_ps
         # Where none was seen, the next recording may see one.
         error = sqrt(max(squares - share * share, 1 / number) / number)
-        return LeftUntraced(self.typical_ps, share, error)
+        return LeftUntraced(self.typical_ps, fmean(self.durations_ps), share, error)
 
 
 _NOWHERE: _Place = ((), None)

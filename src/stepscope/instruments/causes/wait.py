@@ -64,7 +64,9 @@ class WaitCause(LineCause):
             return found
         waits_ps = _NEARLY_ALL * ps_per_step * len(host.steps)
         purposes: dict[str, int] = dict(host.ask("purposes_in_steps"))
-        stores = next((what for what in _STORES if purposes.get(what, 0) >= waits_ps > 0), None)
+        # Who saves a checkpoint also notes that in a summary.
+        stored_ps = [purposes.get(what, 0) for what in _STORES]
+        stores = _STORES[stored_ps.index(max(stored_ps))] if sum(stored_ps) >= waits_ps > 0 else None
         return replace(
             found, stores=stores, meanwhile=line_beside_lock(host.stacks, found.place, _NEARLY_ALL)
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from stepscope.library.statements import Query, statement
 
 _ONEDNN, _NATIVE, _FUSED = "_Mkl", "Native", "Fused"
 """How TensorFlow calls the ops that it hands to oneDNN: `_MklNativeFusedMatMul`."""
+_NEARLY_ALL = 0.95
+"""A type of instruction of which an op has this part is named after that op."""
 
 
 def written_op(op_type: str, of_libraries: Mapping[str, str]) -> str:
@@ -24,8 +27,13 @@ def written_op(op_type: str, of_libraries: Mapping[str, str]) -> str:
 
 def ops_of_libraries(query: Query) -> dict[str, str]:
     """The op of the program by the type of the instructions that libraries run for it; without types that
-    stand for several."""
-    found: dict[str, set[str]] = {}
-    for op_type, op_name in query(statement("ops_of_libraries")).rows():
-        found.setdefault(op_type, set()).add(op_name.rpartition("/")[2])
-    return {op_type: ops.pop() for op_type, ops in found.items() if len(ops) == 1}
+    stand for several, none of which has nearly all of the time."""
+    found: dict[str, Counter[str]] = {}
+    for op_type, op_name, own_ps in query(statement("ops_of_libraries")).rows():
+        found.setdefault(op_type, Counter())[op_name.rpartition("/")[2]] += own_ps
+    most = {op_type: ops.most_common(1)[0] for op_type, ops in found.items()}
+    return {
+        op_type: op
+        for op_type, (op, own_ps) in most.items()
+        if len(found[op_type]) == 1 or own_ps > _NEARLY_ALL * found[op_type].total()
+    }

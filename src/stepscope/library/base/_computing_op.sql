@@ -57,8 +57,7 @@ UNION ALL
 SELECT
   columns!(k, run_id, host_id, place),
   CASE
-    WHEN n.launched_by LIKE '%mm' OR n.launched_by LIKE '%conv%' OR n.launched_by LIKE '%matmul' THEN k.own_type
-    WHEN n.launched_by LIKE '%linear' THEN k.own_type
+    WHEN product!(n.launched_by) THEN k.own_type
     ELSE COALESCE(n.launched_by, k.own_type)
   END AS op_type,
   columns!(k, op_name, name, class),

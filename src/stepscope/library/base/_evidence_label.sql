@@ -2,7 +2,8 @@
 --
 -- question: Which evidence of what a step does are slices, by how they are called?
 -- reads: rollup_op, track_place
--- notes: stepscope docs classes has the rules of layers. Python of the input is in two layers, and so is in two rows.
+-- notes: stepscope docs classes has the rules of layers. What XLA runs within a loop, a branch or a call lies on the
+--   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of the input is in two layers, and so is in two rows.
 -- columns:
 --   rollup_id | int | Label | row of rollup_op
 --   source_id
@@ -11,20 +12,32 @@
 --   layer | text | Layer | layer of rollup_op, or input python; NULL for calls of functions
 --   least_ps | ps | Least | a slice that takes no longer is none: an op of PyTorch on a processor is launched and run in
 --     one call, and what launching takes is 1 to 10 µs of it
-WITH labels AS (
+WITH calling AS (
+  SELECT r.track_id AS of_track
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND r.class = 'python' AND p.place = 'host'
+  GROUP BY r.track_id
+),
+
+labels AS (
   SELECT
     r.id,
     r.source_id,
     p.place,
     CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') THEN 'op' ELSE 'other' END AS reason,
     r.class,
-    r.layer AS own_layer,
+    CASE
+      WHEN r.layer = 'compute' AND r.op_type IN ('while', 'conditional', 'call') AND c.of_track IS NOT NULL THEN 'nodes'
+      ELSE r.layer
+    END AS own_layer,
     CASE
       WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class IN ('compute', 'copy') AND r.is_op THEN 10000000
       ELSE 0
     END AS own_least_ps
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
+  LEFT JOIN calling AS c ON c.of_track = r.track_id
 )
 
 SELECT

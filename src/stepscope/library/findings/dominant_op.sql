@@ -2,7 +2,8 @@
 --
 -- question: Which type of op takes most of the time in which steps compute?
 -- reads: _label_line, _computing_op
--- severity: medium from half of the time of all ops, low from 40 %; only where steps compute for at least half of their time
+-- severity: medium from half of the time of all ops, low from 40 % and for products of matrices and convolutions, which
+--   models are made of; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
 --   {largest_share} of it in {op}].
 -- action: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out: fewer or
@@ -64,7 +65,7 @@ ops AS (
 )
 
 SELECT
-  CASE WHEN t.type_ps * 2 >= t.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN t.type_ps * 2 >= t.all_ps AND NOT product!(t.called) THEN 'medium' ELSE 'low' END AS severity,
   CAST(t.type_ps AS BIGINT) AS impact_ps,
   t.run_id,
   t.host_id,

@@ -13,6 +13,7 @@
 --   all_own_ps | ps | own time of all types
 --   runs | int | slices of the type
 --   all_runs | int | slices of all types
+--   is_product | int | 1 for products of matrices and convolutions
 WITH named AS (
   SELECT
     columns!(r, run_id, host_id, place),
@@ -71,7 +72,8 @@ SELECT
   CAST(t.sum_ps AS BIGINT) AS own_ps,
   CAST(t.whole_ps AS BIGINT) AS all_own_ps,
   CAST(t.sum_runs AS BIGINT) AS runs,
-  CAST(t.whole_runs AS BIGINT) AS all_runs
+  CAST(t.whole_runs AS BIGINT) AS all_runs,
+  CASE WHEN product!(t.kind) THEN 1 ELSE 0 END AS is_product
 FROM tops AS t
 INNER JOIN
   called_ops AS o

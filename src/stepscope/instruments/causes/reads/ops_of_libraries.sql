@@ -7,7 +7,11 @@
 -- columns:
 --   op_type | text | type of the instruction, as the recording has it
 --   op_name | text | scopes and op of the program that it was made for
-SELECT r.op_type, h.op_name
+--   own_ps | ps | own time of such instructions
+SELECT
+  r.op_type,
+  h.op_name,
+  CAST(SUM(COALESCE(r.op_self_ps, r.self_ps)) AS BIGINT) AS own_ps
 FROM rollup_op AS r
 INNER JOIN hlo_instruction AS h ON h.run_id = r.run_id AND h.name = r.op_name
 WHERE r.is_op AND r.op_type IS NOT NULL AND h.op_name IS NOT NULL

@@ -11,7 +11,9 @@
 --   thread_name | text | its name, where Python has one
 --   stack_id | int | its stack
 --   time_ps | ps | time of these samples
-SELECT o.track_id, o.thread_name, o.stack_id, CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps
+--   active_ps | ps | for how much of it the other thread ran or wanted a core; NULL where nothing tells
+SELECT o.track_id, o.thread_name, o.stack_id, CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps,
+  CAST(SUM(o.cpu_ps + COALESCE(o.queued_ps, 0)) AS BIGINT) AS active_ps
 FROM stack_sample AS m
 INNER JOIN stack_sample AS o ON o.source_id = m.source_id AND o.ts_ps = m.ts_ps
 WHERE m.source_id = $source_id AND m.is_main AND NOT o.is_main AND m.stack_id IN $stacks
