@@ -242,7 +242,7 @@ def one(cause: str, **more) -> Judgement:
         ),
         (
             one("compute", op_type="Svd", op_share=0.87),
-            "Ops run for 60.0 % of a step (60.0 ms of 100 ms), Svd for 87.0 % of that time.",
+            "Ops run for 60.0 % of a step (60.0 ms of 100 ms), Svd for 87.0 % of all op time.",
         ),
         (one("none"), "Nothing stands out: ops run for 60.0 % of a step (60.0 ms of 100 ms)."),
         (one("copy"), "Copying and converting data takes 60.0 % of a step (60.0 ms of 100 ms)."),
@@ -346,10 +346,10 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
     part = "Ops run for 60.0 % of a step (60.0 ms of 100 ms), most of it in loss.py:8 `penalty`"
     small = one("none", small_ops=(8663, 17 * US), **where)
     assert judgement_text.sentences([small], False) == [
-        f"{part}: 8,663 ops a step of 17.0 µs each, aten::select for 37.0 % of that time."
+        f"{part}: 8,663 ops a step of 17.0 µs each, aten::select for 37.0 % of all op time."
     ]
     assert judgement_text.sentences([one("compute", **where)], False)[0] == (
-        f"{part}, aten::select for 37.0 % of that time."
+        f"{part}, aten::select for 37.0 % of all op time."
     )
 
 

@@ -229,7 +229,9 @@ def _ops(judgement: Judgement) -> str:
     name += "" if judgement.launched_by is None else f" of {judgement.launched_by}"
     if _layer_alone(judgement) and judgement.layer is not None:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
-    text += f", {name} for {units.show(share, 'ratio')} of that time"
+    # Ops run side by side: their times add up to more than the time in which any runs.
+    whole = "op time" if judgement.of_ops else "drawn time"
+    text += f", {name} for {units.show(share, 'ratio')} of all {whole}"
     return text + (_made(judgement) if judgement.cause == "compute" else "")
 
 
