@@ -168,7 +168,9 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
 
 def _slices_around(query: Query, source_id: int) -> Iterator[Sequence[Any]]:
     """Slices that contain moves, a batch at a time: each move may lie in a hundred slices."""
-    return chain.from_iterable(query(statement("memory_threads", source_id=source_id)).batches())
+    return chain.from_iterable(
+        query(statement("memory_threads", source_id=source_id, most=MOST_MOVES)).batches()
+    )
 
 
 _PYTORCH_DEVICES = {

@@ -4,6 +4,7 @@
 -- reads: slice, instant
 -- parameters:
 --   source_id | int | source to look at
+--   most | int | memory events to look around, the first ones in time
 -- columns:
 --   track_id | int | thread
 --   ts_ps | ps | start
@@ -15,6 +16,8 @@ WITH
     SELECT i.track_id, i.ts_ps
     FROM instant AS i
     WHERE i.source_id = $source_id AND i.name = '[memory]'
+    ORDER BY nulls_last!(i.ts_ps, i.id)
+    LIMIT $most
   ),
   moment AS (
     SELECT m.track_id, m.ts_ps, NULL AS end_ps, NULL AS depth, NULL AS name, NULL AS id, m.ts_ps AS memory_ps
@@ -22,7 +25,10 @@ WITH
     UNION ALL
     SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps, s.depth, s.name, s.id, NULL
     FROM slice AS s
-    WHERE s.source_id = $source_id AND s.track_id IN (SELECT m.track_id FROM memory AS m)
+    WHERE
+      s.source_id = $source_id
+      AND s.track_id IN (SELECT m.track_id FROM memory AS m)
+      AND s.ts_ps <= (SELECT MAX(m.ts_ps) FROM memory AS m)
   ),
   -- The first memory event at or after the start of each: walked from the end.
   ahead AS (
