@@ -7,7 +7,7 @@ import pytest
 from stepscope.instruments.causes.written_ops import ops_of_libraries
 from tests.draw import draw
 from tests.fakes import FakeTrace
-from tests.report.recordings import CONNECTION, derived
+from tests.report.recordings import connection, derived
 
 
 @pytest.mark.parametrize(
@@ -19,5 +19,5 @@ def test_an_op_names_a_type_of_which_it_has_nearly_all(dots: int, written: dict[
     for name, op in (("ynn_fusion", "jit(f)/reduce_sum"), ("ynn_fusion.1", "jit(f)/jvp()/dot_general")):
         facts = {"opcode": "fusion", "fusion_kind": "kCustom", "shape": "f32[8]{0}"}
         tables.add("hlo_instruction", source_id=0, module_id=0, name=name, op_name=op, **facts)
-    derived(tables).fill(CONNECTION)
-    assert ops_of_libraries(FakeTrace(CONNECTION).query) == written
+    derived(tables).fill(connection())
+    assert ops_of_libraries(FakeTrace(connection()).query) == written
