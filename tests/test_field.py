@@ -89,6 +89,19 @@ def of_batches(path: Path) -> tuple[list[Event], dict[str, float], dict[str, flo
     return marks, of_window, of_work
 
 
+def of_updates(path: Path) -> tuple[int, dict[str, float]]:
+    """How often PyTorch marks an update of an optimizer, and by device for how much of the time from the end
+    of the first update to that of the last it works. What comes before is the first step, which warms up."""
+    events = reading.load(path)
+    ends = [reading.span(event)[1] for event in events if event["name"].startswith("Optimizer.step#")]
+    first, last = min(ends), max(ends)
+    busy = {
+        device: reading.union(reading.within([reading.span(one) for one in run], (first, last)))
+        for device, run in reading.executions(events).items()
+    }
+    return len(ends), {device: float(of / (last - first)) for device, of in busy.items()}
+
+
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name[:48])
 def test_recordings_of_other_projects(path):
     truth = json.loads((path.parent / "truth.json").read_text())[path.name]
@@ -101,6 +114,9 @@ def test_recordings_of_other_projects(path):
         headline = " ".join(summary.build(trace).headline)
         (steps,) = trace.query("SELECT count(*) FROM step WHERE recovered_from = 'profiler_step'").rows()[0]
         (batches,) = trace.query("SELECT count(*) FROM step WHERE recovered_from = 'batch'").rows()[0]
+        (updates,) = trace.query("SELECT count(*) FROM step WHERE recovered_from = 'optimizer_step'").rows()[
+            0
+        ]
         communication = trace.query(
             "SELECT sum(o.sum_dur_ps) FROM op_sum AS o WHERE o.place = 'device' AND o.class = 'communication'"
         ).rows()[0][0]
@@ -117,6 +133,10 @@ def test_recordings_of_other_projects(path):
         wanted = {device: (*row[:2], of_window[device]) for device, row in wanted.items()}
         ahead = "the device works for" in headline  # of a host that runs ahead, batches say nothing
         shares, said = (of_work, r"the device works for ([\d.]+) %") if ahead else (of_window, said)
+    if updates:  # no more does it know of these
+        marked, shares = of_updates(path)
+        assert updates == marked
+        wanted = {device: (*row[:2], shares[device]) for device, row in wanted.items()}
     same(
         {row["device"].split()[-1]: (row["executions"], row["sum_ps"], row["busy_share"]) for row in rows},
         wanted,
