@@ -142,11 +142,18 @@ def joined(a: Sequence[Op], b: Sequence[Op], matched: MatchedItems) -> list[Pair
         first = (a[in_a[0]] if in_a else b[in_b[0]]).item
         names_a, a_ps, a_runs = _together([a[i] for i in in_a])
         names_b, b_ps, b_runs = _together([b[i] for i in in_b])
-        layer = layer_of(first.name) or "/".join(first.scope)
         found.append(
             Pair(
-                *(names_a, names_b, first.place, basis, "/".join(scope), layer),
-                *(a_ps, b_ps, a_runs, b_runs),
+                a=names_a,
+                b=names_b,
+                place=first.place,
+                basis=basis,
+                scope="/".join(scope),
+                layer=layer_of(first.name) or "/".join(first.scope),
+                a_ps=a_ps,
+                b_ps=b_ps,
+                a_runs=a_runs,
+                b_runs=b_runs,
             )
         )
     return found
