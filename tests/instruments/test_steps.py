@@ -145,6 +145,8 @@ def test_compiling_steps_are_left_out():
     marks = [mark("train", 0, 300, step=0), *(mark("train", 300 + 10 * i, 9, step=1 + i) for i in range(4))]
     first = find([*marks, mark("XlaCompile:#module=m#", 10, 150)], TRACKS)[0]
     assert (first.kind, first.averaged, first.reason) == ("compile", False, "compiling takes 50 % of it")
+    twice = [mark("XlaCompile", begin, length) for begin, length in ((1, 9), (100, 90), (150, 90))]
+    assert find([*marks, *twice], TRACKS)[0].reason == "compiling takes 50 % of it"  # together 9 + 140 ms
     traced = find([*marks, mark("f", 0, 290, is_call=True, traced=True)], TRACKS)[0]
     assert traced.kind == "compile"
     # Compiling that takes a twentieth of a step does not make it another kind of step.
@@ -154,7 +156,9 @@ def test_compiling_steps_are_left_out():
 
 def test_a_first_step_far_above_the_others_is_warm_up():
     marks = [mark("train", 0, 31, step=0), *(mark("train", 40 + 10 * i, 10, step=1 + i) for i in range(3))]
-    assert [step.kind for step in find(marks, TRACKS)] == ["warm_up", "train", "train", "train"]
+    steps = find(marks, TRACKS)
+    assert [step.kind for step in steps] == ["warm_up", "train", "train", "train"]
+    assert steps[0].reason == "the first step, 3.1 times as long as the median of the others"
     assert find(marks[:3], TRACKS)[0].kind == "train"  # two others are too few to tell
 
 
