@@ -43,9 +43,6 @@ def lake(tmp_path: Path) -> Path:
     return fleet(tmp_path)
 
 
-HARMS = ("commit", "part", "columns", "path", "gone")
-
-
 def test_the_rows_are_the_same_in_one_sorted_file_a_table(lake: Path) -> None:
     before = everything(lake, made=True)
     (done,) = compact(lake)
@@ -293,7 +290,7 @@ def test_damage_is_told_and_mended(lake: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", some(("commit", "part", "columns", "path", "gone"), ("path", "part"), "five ways")
+    "what", some(("commit", "part", "another", "columns", "path", "gone"), ("path", "another"), "six ways")
 )
 def test_a_hostile_snapshot_is_an_error(lake: Path, what: str) -> None:
     compact(lake)
@@ -305,6 +302,10 @@ def test_a_hostile_snapshot_is_an_error(lake: Path, what: str) -> None:
         path.write_text(json.dumps({"schema_version": 1}))
     elif what == "part":
         sources.write_bytes(sources.read_bytes()[:-1])
+    elif what == "another":
+        with writer.staged(lake) as stage:
+            part = snapshot_writer.store_part(lake, stage, "sources", snapshot.SOURCE_COLUMNS, [])
+        sources.write_bytes((lake / snapshot.FOLDER / part.name).read_bytes())
     elif what == "gone":
         sources.unlink()
     else:
