@@ -80,7 +80,13 @@ def test_rows_of_tf_timeline() -> None:
 
 def test_rows_of_tf_timeline_on_a_gpu() -> None:
     base = "/job:localhost/replica:0/task:0/device:GPU:0"
-    names = [f"{base} Compute", f"{base}/stream:all Compute", "/gpu:0/memcpy Compute", "Scope:0"]
+    names = [
+        f"{base} Compute",
+        f"{base}/stream:all Compute",
+        "/gpu:0/memcpy Compute",
+        "Scope:0",
+        f"{base} Tensors",
+    ]
     events: list[dict[str, Any]] = []
     for pid, name in enumerate(names):
         events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}})
@@ -96,6 +102,7 @@ def test_rows_of_tf_timeline_on_a_gpu() -> None:
         names[1]: ("device_stream", "execution"),
         names[2]: ("device_stream", "execution"),
         names[3]: ("derived", "annotation"),
+        names[4]: ("lane", "annotation"),
     }
     assert [(row["name"], row["kind"]) for row in rows(store, "device")] == [(base, "gpu"), ("/gpu:0", "gpu")]
 
