@@ -114,7 +114,7 @@ def test_steps_without_a_profiler_tell_what_is_left_of_one():
 
 
 def test_what_few_steps_have_is_taken_from_a_mean_step():
-    """A median step has no checkpoint, and nothing of it goes."""
+    """Only a mean step shows what every fourth step takes to save a checkpoint."""
     steps = [(10 * MS, {"dispatch": 10 * MS})] * 30 + [
         (210 * MS, {"wait": 200 * MS, "dispatch": 10 * MS})
     ] * 10

@@ -141,12 +141,16 @@ pub struct Node {
     pub covered: bool,
 }
 
-/// Adds to a list that mostly holds one thing: of that one, no room is kept for more.
+/// Adds to a list that mostly holds one thing: beside that one, no room is kept for more.
 pub fn push_sparing<T>(list: &mut Vec<T>, thing: T) {
+    insert_sparing(list, list.len(), thing);
+}
+
+fn insert_sparing<T>(list: &mut Vec<T>, at: usize, thing: T) {
     if list.is_empty() {
         list.reserve_exact(1);
     }
-    list.push(thing);
+    list.insert(at, thing);
 }
 
 /// What a node did, by step. Most nodes of a large graph ran in one: a tree would hold room for eleven.
@@ -166,10 +170,7 @@ impl Executions {
     /// What it did in a step, to be added to.
     pub fn in_step(&mut self, step: i64) -> &mut Execution {
         let at = self.place(step).unwrap_or_else(|at| {
-            if self.0.is_empty() {
-                self.0.reserve_exact(1);
-            }
-            self.0.insert(at, (step, Execution::default()));
+            insert_sparing(&mut self.0, at, (step, Execution::default()));
             at
         });
         &mut self.0[at].1

@@ -17,10 +17,9 @@ from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
 from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of, top_op_or_copies
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
+from stepscope.instruments.step_breakdown.evidence import kinds_by_source
 from stepscope.library.statements import statement
 
-_ON_DEVICES, _INLINE = 1, 9
-"""Columns of the statement evidence_kinds."""
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
 """Says what labels take of steps."""
 
@@ -73,8 +72,9 @@ class HostSteps:
     @cached_property
     def runs_inline(self) -> bool:
         """Whether ops run within the calls of the thread that runs the steps, on a processor."""
-        kinds = self.query(statement("evidence_kinds")).rows()
-        return {row[0] for row in kinds if row[_INLINE] and not row[_ON_DEVICES]}.issuperset(self.sources)
+        kinds = kinds_by_source(self.query).items()
+        inline = {source_id for source_id, of in kinds if of.inline and not of.on_devices}
+        return inline.issuperset(self.sources)
 
     @cached_property
     def top_layer(self) -> TopLayer:

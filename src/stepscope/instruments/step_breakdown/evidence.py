@@ -88,6 +88,11 @@ class EvidenceKinds(NamedTuple):
 NOTHING = EvidenceKinds(False, 0, False, False, False, False, False, False, False, 0)
 
 
+def kinds_by_source(query: Query) -> dict[int, EvidenceKinds]:
+    """The kinds of evidence of each source that has slices."""
+    return {row[0]: EvidenceKinds.of(row) for row in query(statement("evidence_kinds")).rows()}
+
+
 class LoaderPython(NamedTuple):
     """What is known of Python that other threads run for the input, and of the driving thread meanwhile."""
 

@@ -44,11 +44,7 @@ def rows(query: Query, stream: Stream) -> PartRows:
     sources = sources_with_steps(query)
     ids = [source.source_id for source in sources]
     shifts = stack_samples.shifts(query, ids) if sources else {}
-    kinds = (
-        {row[0]: EvidenceKinds.of(row) for row in query(statement("evidence_kinds")).rows()}
-        if sources
-        else {}
-    )
+    kinds = evidence.kinds_by_source(query) if sources else {}
     found = PartRows([], [])
     for some in _batches(sources, kinds):
         bits = groupby(evidence.evidence_of(query, stream, some, kinds, shifts), key=lambda bit: bit.source)
