@@ -104,6 +104,9 @@ def test_recordings_without_steps_are_compared_whole() -> None:
     a, b = ((Op(NamedItem("d/MatMul", "MatMul", scope=("d",)), "compute", 2, ps),) for ps in (5, 3))
     report = build(Measured("x", 0, 0, 0, ops=a), Measured("y", 4, 7, 7, ops=b))
     assert "Steps are not known of x" in report.headline[0]
+    (steps,) = [one for one in report.sections if one.name == "compared_steps"]
+    assert steps.table is not None
+    assert [row[3:] for row in steps.table.rows] == [(0, None, None), (4, 7, 7)]
     (names,) = [one for one in report.sections if one.name == "compared_names"]
     assert names.table is not None
     assert names.table.rows == (("d/MatMul", 5, 3, -2, 2, 2, "name", None, "host"),)

@@ -109,10 +109,15 @@ def _steps(a: Measured, b: Measured) -> Section:
         Column("median_ps", "ps", "Median", "median duration of a step"),
     )
     rows = tuple(
-        (side, measured.name, measured.hosts, measured.steps, measured.mean_ps, measured.median_ps)
+        (side, measured.name, measured.hosts, measured.steps, *_durations(measured))
         for side, measured in (("A", a), ("B", b))
     )
     return Section("compared_steps", "Steps", "How long do steps take?", table=Table(columns, rows, 2))
+
+
+def _durations(measured: Measured) -> tuple[int | None, int | None]:
+    """The mean and the median step in picoseconds; None where no steps are known."""
+    return (measured.mean_ps, measured.median_ps) if measured.steps else (None, None)
 
 
 def _sums_by_kind(side: Measured, number: int) -> tuple[dict[str, int], dict[str, float]]:
