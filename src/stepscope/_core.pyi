@@ -476,8 +476,8 @@ def ops_in_calls(stream: object) -> list[tuple[int, int, int, int, int]]:
     """Executions of ops by the innermost call that is open when they begin: call, kind of op, device,
     executions, and how long they took; those outside of all calls are left out.
 
-    stream: anything with `__arrow_c_stream__`, calls and ops of each thread in order of begin, outer ones first,
-    with the columns track_id, begin_ps, end_ps, call_id (-1 for an op), alike_id (kind of an op),
+    stream: anything with `__arrow_c_stream__`, calls and ops of each thread in order of begin, outer ones
+    first, with the columns track_id, begin_ps, end_ps, call_id (-1 for an op), alike_id (kind of an op),
     device_track_id and took_ps (BIGINT), none of them NULL; else CoreError."""
 
 class Pieces:
