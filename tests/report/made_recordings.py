@@ -179,6 +179,13 @@ def damage_and_caps() -> Tables:
     return tables
 
 
+def switches_on(names: str = "jax_debug_nans", number: int = 1) -> Tables:
+    """Steps of a program with switches for finding faults."""
+    tables = draw(STEPS + PYTHON)
+    tables.add("source_note", slug="debugging-switches", effect="info", events=number, detail=names)
+    return tables
+
+
 def one_event_lost() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 99, "events_lost": 1, "complete": False}
@@ -866,7 +873,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
     a_memory_timeline, memory_of_devices, stacks_alone,
-    a_long_start_up,
+    a_long_start_up, switches_on,
     *made_laws.WHOLE,
 )  # fmt: skip
 
