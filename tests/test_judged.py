@@ -478,6 +478,17 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert weighed([finding], [])[0].severity == "high"
 
 
+def test_a_wait_for_a_loader_is_advised_by_what_takes_it():
+    """More workers unpickle nothing; and where input does not limit, nothing more is known."""
+    finding = ReportFinding("input-wait", "high", "t", "i", "more workers", Table((), (), 0), "")
+    advised = [
+        weighed([finding], [one(cause, loader_work=(work, 0.7))])[0].action
+        for cause, work in (("input", "unpickling"), ("input", "workers"), ("python", "workers"))
+    ]
+    assert ["unpickled" in advised[0], "persistent_workers=True" in advised[1]] == [True, True]
+    assert advised[2] == weighed([finding], [one("input")])[0].action == "more workers"
+
+
 def timed(number: int, ms: int, compiles: bool, source: int = 0) -> TimedStep:
     """A step that computes for a millisecond, and compiles for the rest where it does."""
     sums = {"compute": MS, **({"compile": (ms - 1) * MS} if compiles else {})}

@@ -238,6 +238,20 @@ def summaries_in_the_loop() -> Tables:
     return stacks(MAIN, ("EventFileWriter.flush", f"{folder}.py", 9, "tensorboard.summary.writer", "library"))
 
 
+_LOADER = "torch/utils/data/dataloader"
+NEXT: Frame = ("_BaseDataLoaderIter.__next__", f"{_LOADER}.py", 725, "torch.utils.data.dataloader", "library")
+GET: Frame = ("Queue.get", "multiprocessing/queues.py", 122, "multiprocessing.queues", "python")
+
+
+def unpickling_batches() -> Tables:
+    return stacks(MAIN, NEXT, GET)
+
+
+def starting_workers() -> Tables:
+    starts = ("DataLoader._get_iterator", f"{_LOADER}.py", 438, "torch.utils.data.dataloader", "library")
+    return stacks(MAIN, starts, ("Popen._launch", "multiprocessing/popen_fork.py", 66, "popen", "python"))
+
+
 def waiting_for_a_lock(holders: int = 20) -> Tables:
     """Beside all 20 samples, or some, another thread of the program signs what is kept under the lock."""
     return _beside(stacks(MAIN, ("__enter__", "<built-in>", 0, None, "python")), holders)
@@ -814,6 +828,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         storing_in_the_loop,
         summaries_in_the_loop,
         waiting_for_a_lock,
+        unpickling_batches,
+        starting_workers,
         launching_beside_python,
         ops_beside_a_pipeline,
         ops_that_wait_a_while_beside_processes,

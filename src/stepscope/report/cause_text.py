@@ -248,7 +248,7 @@ def _layer_alone(judgement: Judgement) -> bool:
 def _input(judgement: Judgement) -> str:
     """Which stage holds the input up, and whether the pipeline begins anew all the time."""
     if judgement.stage is None:
-        return _line(judgement)
+        return _line(judgement) + _loader_work(judgement)
     text = f"; {_stage(judgement)}"
     if judgement.kept is not None:
         line = "" if judgement.kept.line is None else f" in line {judgement.kept.line}"
@@ -257,6 +257,17 @@ def _input(judgement: Judgement) -> str:
         made, steps = judgement.remade
         text += f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
     return text
+
+
+_LOADER_WORK = {"unpickling": "unpickles what workers sent", "workers": "starts and ends workers"}
+
+
+def _loader_work(judgement: Judgement) -> str:
+    """What the program does itself for most of the wait for a loader."""
+    if judgement.loader_work is None:
+        return ""
+    work, part = judgement.loader_work
+    return f"; {units.show(part, 'ratio')} of that {_LOADER_WORK[work]}"
 
 
 def _stage(judgement: Judgement) -> str:

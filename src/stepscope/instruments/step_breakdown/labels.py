@@ -90,6 +90,7 @@ def _meaning(label: str | None) -> Meaning:
 
 
 _TAKES = r"^(.*/)?(queue|multiprocessing/queues)\.py:(\w+\.)?get$"
+_WORKERS = r"(^|/)dataloader\.py:(\w+\.)?(_get_iterator|_shutdown_workers)$"
 _PURPOSES = (
     _rule(
         "input",
@@ -97,6 +98,8 @@ _PURPOSES = (
         True,
     ),
     _rule("input", r"(^|/)dataloader\.py:.*(__next__|_next_data|_get_data|_try_get_data)", True),
+    # Where a loader begins and ends its workers.
+    _rule("input", _WORKERS, True),
     # A thread that gets from a queue waits for the one, or for the process, that fills it.
     _rule("input", _TAKES, True),
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
@@ -262,6 +265,34 @@ _takes = re.compile(_TAKES).search
 def takes(file: str, function: str) -> bool:
     """Whether a function gets from a queue that another thread or process fills."""
     return _takes(f"{file}:{function}") is not None
+
+
+_takes_from_process = re.compile(r"(^|/)multiprocessing/queues\.py:(\w+\.)?get$").search
+_RECEIVING = ("recv_bytes", "_poll", "poll", "__enter__")
+
+
+def takes_from_process(file: str, function: str) -> bool:
+    """Whether a function gets an object from a queue that another process fills: once it has the bytes, it
+    makes the object of them."""
+    return _takes_from_process(f"{file}:{function}") is not None
+
+
+def receives(file: str, function: str) -> bool:
+    """Whether such a function waits for the bytes, or reads them, in a function that it calls."""
+    return "multiprocessing/" in file and function.rpartition(".")[2] in _RECEIVING
+
+
+def waits_in_c(file: str, function: str) -> bool:
+    """Whether a frame is a function of C that waits."""
+    return file == c_functions.FILE and function in c_functions.BLOCKING
+
+
+_runs_workers = re.compile(_WORKERS).search
+
+
+def runs_workers(file: str, function: str) -> bool:
+    """Whether a function begins or ends the workers of a loader."""
+    return _runs_workers(f"{file}:{function}") is not None
 
 
 @lru_cache(maxsize=50_000)
