@@ -665,6 +665,22 @@ def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, we
     ) == bool(weak)
 
 
+@pytest.mark.parametrize(("waiting", "cores", "own"), [(5.5, 2, True), (5.4, 2, False), (5.5, None, False)])
+def test_a_program_that_wants_many_cores_keeps_itself_waiting(
+    waiting: float, cores: int | None, own: bool
+) -> None:
+    found = judgement_text.sentences([one("none", contention=Contention(0.5, waiting, cores=cores))], False)
+    said = "The program has more threads that compute than cores: 5.5 waited while 0.5 ran, on 2 cores."
+    assert (said in found) == own
+    assert any(line.startswith("The machine was busy") for line in found) != own
+
+
+def test_the_line_that_waits_is_not_where_a_stage_was_written():
+    stage = one("input", stage="batch (transformation 7)", place=MAIN, awaits=True)
+    (said,) = judgement_text.sentences([stage], False)[:1]
+    assert said.endswith(", in train.py:69 `main`; batch (transformation 7) holds it up."), said
+
+
 def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step():
     """Another program has the cores for two thirds of the time: what launches op by op does so all the same,
     and what waits for the threads of the input does not."""

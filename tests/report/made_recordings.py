@@ -481,6 +481,15 @@ def _short_of_cores(tables: Tables, owner: str) -> Tables:
     return tables
 
 
+def more_threads_than_cores() -> Tables:
+    """Six threads of the program want the two cores."""
+    tables = ops_without_a_core()
+    next(row for row in tables.rows["counter"] if row["series"] == "all waiting")["value"] = 5.8
+    for core in "01":
+        tables.add("counter", name="core busy", series=core, ts_ps=0, value=1.0)
+    return tables
+
+
 def ops_beside_processes() -> Tables:
     """The program started some, and they have cores that its ops wait for."""
     tables = ops_without_a_core()
@@ -825,6 +834,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         a_loop_of_ops_too_short_to_be_recorded,
         ops_without_a_core,
         ops_beside_processes,
+        more_threads_than_cores,
         storing_in_the_loop,
         summaries_in_the_loop,
         waiting_for_a_lock,

@@ -98,7 +98,7 @@ class InputCause(LineCause):
             found = Explanation(place=stage.place)
         else:
             found = super().explain(host, share, ps_per_step)
-            found = replace(found, loader_work=loader_work(host.stacks))
+            found = replace(found, awaits=stage.name is not None, loader_work=loader_work(host.stacks))
         ((made,),) = host.query(statement("iterators_made", sources=host.sources)).rows()
         steps = len(host.all_steps)
         return replace(

@@ -175,6 +175,8 @@ class Explanation:
     """The function of the program's that the stage was given."""
     kept: FilterYield | None = None
     """What a filter keeps of what the stage makes, where that is little."""
+    awaits: bool = False
+    """Whether `place` is the line that waits for the stage, of which no line is known."""
     loader_work: tuple[LoaderWork, float] | None = None
     """What the driving thread does itself for most of the wait for a loader, and for which part of it."""
     calls: int | None = None

@@ -108,7 +108,7 @@ _PURPOSES = (
     _rule("dispatch", r"(^|/)triton/"),
     _rule(
         "compile",
-        r"(^|/)session\.py:.*_extend_graph|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
+        r"(^|/)session\.py:.*_extend_graph|(^|/)op_def_library\.py:.*apply_op|(^|/)gradients_util\.py:|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
         r"|(^|/)tracing_compilation\.py:.*_create_concrete"
         r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:do_not_convert)|interpreters/(mlir|pe)\."
         r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"
@@ -136,7 +136,7 @@ _PURPOSES = (
     ),
     _rule(
         "wait",
-        r"(^|/)checkpoint/|(^|/)(saver|checkpoint|checkpoint_management|save|functional_saver|saving_lib"
+        r"(^|/)checkpoint/|(^|/)(saver|graph_io|checkpoint|checkpoint_management|save|functional_saver|saving_lib"
         r"|saving_api|serialization)\.py:|(^|/)(summary_ops_v2|summary_io|writer|tensorboard|file_io|event_file_writer)"
         r"\.py:|(^|/)(orbax|tensorboardX)/|(^|/)(pickle|shelve|sqlite3|npyio|_npyio_impl|format)\.py:",
         True,
