@@ -106,12 +106,12 @@ def _known_places(
     for word, (kind, number) in zip(stage.written, placed(stage.user_stage), strict=True):
         alike = [place for place in places if _same(place, word, kind)]
         exact = [place for place in alike if place.position == number]
-        chosen = _in_order(alike, numbers[kind], number) or exact or alike
+        chosen = _counterparts(alike, numbers[kind], number) or exact or alike
         if len({(place.file, place.line, place.position) for place in chosen}) == 1:
             yield chosen[0]
 
 
-def _in_order(alike: Sequence[UserStage], numbers: Sequence[int], number: int) -> list[UserStage]:
+def _counterparts(alike: Sequence[UserStage], numbers: Sequence[int], number: int) -> list[UserStage]:
     """The transformation of a kind that comes as late in its chain as a stage among the stages of that kind:
     of some transformations TensorFlow makes several datasets, or takes them out, and what follows is counted
     otherwise. None where they are not as many, or of several chains."""

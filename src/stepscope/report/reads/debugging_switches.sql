@@ -6,7 +6,8 @@
 --   of_run | text | run
 --   names | text | the switches, as the program calls them
 --   switches | int | how many
-SELECT DISTINCT n.run_id AS of_run, n.detail AS names, n.events AS switches
+SELECT n.run_id AS of_run, n.detail AS names, MAX(n.events) AS switches
 FROM source_note AS n
 WHERE n.slug = 'debugging-switches'
+GROUP BY n.run_id, n.detail
 ORDER BY n.run_id NULLS LAST, n.detail NULLS LAST
