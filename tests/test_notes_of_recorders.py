@@ -107,6 +107,7 @@ ELSEWHERE = {
     "damaged-archive": "sources/test_archives.py",
     "damaged-module": "formats/test_xla_dump.py",
     "damaged-piece": "formats/test_capture.py",
+    "debugging-switches": "formats/test_capture.py",
     "doubtful-module": "formats/test_xla_dump.py",
     "fake-thread-ids": "formats/test_run_metadata.py",
     "few-samples": "test_judged.py",
