@@ -197,7 +197,7 @@ def _rows_of(name: str, engine: Engine) -> Tables:
     if name == "broken_law":
         return {name: laws.rows(engine.query)}
     if name == "op_cost":
-        counted = [*of_torch.counted(engine.query), *of_xla.counted(engine.query)]
+        counted = [*of_torch.counted(engine.query, engine.stream), *of_xla.counted(engine.query)]
         return {name: cost_table.rows(engine.query, counted)}
     found = diagnoses.find(engine.query)
     return {"iterator": diagnoses.iterator_rows(found), "iterator_call": diagnoses.call_rows(found)}
