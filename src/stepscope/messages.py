@@ -398,6 +398,11 @@ NOTES: dict[str, Message] = {
         "Some nodes or functions of a graph are damaged and missing; the executions were still read.",
         "Copy the file again, or record again with output_partition_graphs.",
     ),
+    "broken-profile-node": Message(
+        "Nodes of a profile that cannot be read",
+        "The bytes of these nodes are damaged, and when they ran is lost with them. All others were read.",
+        "Copy the file again, or record again.",
+    ),
     "busy-machine": Message(
         "Other programs had the cores",
         "While steps were recorded, as many threads of the program waited for a core as ran. What needs a "

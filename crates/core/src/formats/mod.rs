@@ -7,6 +7,7 @@ pub mod graph;
 pub mod hlo;
 pub mod markers;
 pub mod step_stats;
+pub mod tfprof_profile;
 pub mod xplane;
 
 use crate::error::{Error, Kind, Result};
@@ -32,12 +33,13 @@ pub struct Format {
 }
 
 /// All formats.
-pub static FORMATS: [Format; 6] = [
+pub static FORMATS: [Format; 7] = [
     checkpoint::FORMAT,
     chrome::FORMAT,
     event_file::FORMAT,
     graph::FORMAT,
     step_stats::FORMAT,
+    tfprof_profile::FORMAT,
     xplane::FORMAT,
 ];
 
