@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from statistics import median_low
@@ -15,6 +16,7 @@ import stepscope
 from stepscope import library
 from stepscope.instruments.step_kinds import WARM_UP_OTHERS
 from tests.draw import Tables
+from tests.formats.pprof_reference import wire
 from tests.tiers import cases
 
 FACTOR = 2
@@ -38,9 +40,16 @@ rows = st.lists(
 )
 
 
+def origin_ns(source: int) -> int | None:
+    """When a source began, where it says so."""
+    return None if source % 3 == 0 else 1_700_000_000 * 10**9 + source * 5 % 7
+
+
 def stored(steps: list[tuple]) -> Tables:
-    """The steps as rows of step_stored."""
+    """The steps as rows of step_stored, and when their sources began."""
     tables = Tables()
+    for source in {step[2] for step in steps}:
+        tables.add("capture", source_id=source, origin_unix_ns=origin_ns(source))
     for run, host, source, step, kind, told, dur, averaged in steps:
         whose = {"run_id": run, "host_id": host, "source_id": source, "name": "as named"}
         facts = {"kind": kind, "recovered_from": told, "averaged": averaged, "reason": "as it was"}
@@ -54,12 +63,17 @@ def warm(steps: list[tuple]) -> set[int]:
     groups: dict[tuple, list[tuple]] = {}
     for i, (run, host, source, step, kind, told, dur, averaged) in enumerate(steps):
         if sources.count(source) == 1 and averaged and step is not None and told != "whole_capture":
-            groups.setdefault((run, host, kind), []).append((step, -dur, i))
+            began = origin_ns(source)
+            order = (step, math.inf if began is None else began, -dur)
+            groups.setdefault((run, host, kind), []).append((order, dur, i))
     found = set()
     for members in groups.values():
-        first, *others = sorted(members)
-        if len(others) >= WARM_UP_OTHERS and -first[1] > FACTOR * median_low(-dur for _, dur, _ in others):
-            found.add(first[2])
+        (order, longest, i), *others = sorted(members)
+        is_first = order[1] < math.inf or all(step > order[0] for (step, *_), _, _ in others)
+        if len(others) < WARM_UP_OTHERS or not is_first:
+            continue
+        if longest > FACTOR * median_low(dur for _, dur, _ in others):
+            found.add(i)
     return found
 
 
@@ -138,3 +152,21 @@ def test_a_mean_is_of_one_clock():
     assert connection.execute(counted).fetchall() == [("h", 5, 300), ("other", 3, 80)]
     left_out = connection.execute("SELECT DISTINCT reason FROM step WHERE NOT averaged").fetchall()
     assert left_out == [(OTHER_CLOCK,)]
+
+
+def test_the_first_of_files_without_numbers_is_the_one_that_began_first(tmp_path):
+    """RunMetadata says when its ops began; the names of these files say nothing of steps."""
+    begin = 1_700_000_000_000_000
+    for place, micros in enumerate((30, 31, 90, 32, 33)):
+        op = wire(1, b"a") + wire(2, begin + 1000 * place) + wire(5, micros)
+        device = wire(1, b"/device:CPU:0") + wire(2, op)
+        (tmp_path / f"r{9 - place}.pb").write_bytes(wire(1, wire(1, device)))
+    with stepscope.open(tmp_path, cache=False) as trace:
+        assert set(trace.query("SELECT kind FROM step").rows()) == {("unknown",)}
+        (tmp_path / "r8.pb").unlink()
+        (tmp_path / "r9.pb").unlink()
+        op = wire(1, b"a") + wire(2, begin + 9000) + wire(5, 34)
+        (tmp_path / "r0.pb").write_bytes(wire(1, wire(1, wire(1, b"/device:CPU:0") + wire(2, op))))
+    with stepscope.open(tmp_path, cache=False) as trace:
+        found = trace.query("SELECT dur_ps FROM step WHERE kind = 'warm_up'").rows()
+    assert found == [(90_000_000,)]

@@ -1,12 +1,13 @@
 -- Steps
 --
 -- question: When did each step run, what kind of step is it, and do averages include it?
--- reads: step_stored
--- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own, in one
---   file or in many, its first step is judged here, together with the others of the run, host and kind: it is
---   warm-up when it takes more than twice the median of at least three others. So a lake that grows is judged like
---   one made at once. A file of one run of a session times its ops, and no more of the step. Where steps of the
---   same run and host were timed as a whole, averages leave such files out: a mean over two clocks is neither.
+-- reads: step_stored, capture
+-- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own, in one file or
+--   in many, its first step is judged here, together with the others of the run, host and kind: it is warm-up when it
+--   takes more than twice the median of at least three others. So a lake that grows is judged like one made at once. Of
+--   steps with the same number the one that began first counts, where their files say when. A file of one run of a
+--   session times its ops, and no more of the step. Where steps of the same run and host were timed as a whole,
+--   averages leave such files out: a mean over two clocks is neither.
 -- columns:
 --   id | int | Step row | number of the row
 --   run_id, host_id
@@ -40,9 +41,12 @@ alone AS (
     columns!(c, id, run_id, host_id, stored_kind, dur_ps),
     ROW_NUMBER() OVER (
       PARTITION BY c.run_id, c.host_id, c.stored_kind
-      ORDER BY nulls_last!(c.step, c.dur_ps DESC, c.id)
-    ) AS place
+      ORDER BY nulls_last!(c.step, CAST(o.origin_unix_ns AS DOUBLE) * 1000.0 + c.ts_ps, c.dur_ps DESC, c.id)
+    ) AS place,
+    o.origin_unix_ns IS NOT NULL
+    OR COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.stored_kind, c.step) = 1 AS is_ordered
   FROM counted AS c
+  LEFT JOIN capture AS o ON o.source_id = c.source_id
   WHERE (c.of_source = 1 OR c.recovered_from = 'file') AND c.stored_averaged AND c.step IS NOT NULL
     AND c.recovered_from <> 'whole_capture'
 ),
@@ -73,7 +77,7 @@ warm AS (
     ) AS tenths
   FROM alone AS a
   INNER JOIN typical AS t ON t.run_id = a.run_id AND t.host_id = a.host_id AND t.stored_kind = a.stored_kind
-  WHERE a.place = 1 AND a.dur_ps > 2 * t.median_ps
+  WHERE a.place = 1 AND a.is_ordered AND a.dur_ps > 2 * t.median_ps
 )
 
 SELECT

@@ -110,15 +110,17 @@ devices_summed AS (
   SELECT b.device, SUM(b.own_new_sum) AS all_sum FROM labels AS b GROUP BY b.device
 ),
 
-ops AS (
-  SELECT
-    b.device,
-    COALESCE(r.op_name, r.name) AS op,
-    SUM(b.own_sum) AS op_sum
+named AS (
+  SELECT b.device, COALESCE(r.op_name, r.name) AS op, b.own_sum
   FROM labels AS b
   INNER JOIN rollup_op AS r ON r.id = b.rollup_id
   WHERE b.own_sum > 0
-  GROUP BY b.device, COALESCE(r.op_name, r.name)
+),
+
+ops AS (
+  SELECT n.device, n.op, SUM(n.own_sum) AS op_sum
+  FROM named AS n
+  GROUP BY n.device, n.op
 )
 
 SELECT
