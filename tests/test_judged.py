@@ -478,6 +478,17 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert weighed([finding], [])[0].severity == "high"
 
 
+def test_a_wait_for_a_loader_is_advised_by_what_takes_it():
+    """More workers unpickle nothing; and where input does not limit, nothing more is known."""
+    finding = ReportFinding("input-wait", "high", "t", "i", "more workers", Table((), (), 0), "")
+    advised = [
+        weighed([finding], [one(cause, loader_work=(work, 0.7))])[0].action
+        for cause, work in (("input", "unpickling"), ("input", "workers"), ("python", "workers"))
+    ]
+    assert ["unpickled" in advised[0], "persistent_workers=True" in advised[1]] == [True, True]
+    assert advised[2] == weighed([finding], [one("input")])[0].action == "more workers"
+
+
 def timed(number: int, ms: int, compiles: bool, source: int = 0) -> TimedStep:
     """A step that computes for a millisecond, and compiles for the rest where it does."""
     sums = {"compute": MS, **({"compile": (ms - 1) * MS} if compiles else {})}
@@ -652,6 +663,22 @@ def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, we
     assert (
         said[-1] == "The machine was busy: 2.2 threads of the program waited for a core while 0.2 ran."
     ) == bool(weak)
+
+
+@pytest.mark.parametrize(("waiting", "cores", "own"), [(5.5, 2, True), (5.4, 2, False), (5.5, None, False)])
+def test_a_program_that_wants_many_cores_keeps_itself_waiting(
+    waiting: float, cores: int | None, own: bool
+) -> None:
+    found = judgement_text.sentences([one("none", contention=Contention(0.5, waiting, cores=cores))], False)
+    said = "The program has more threads that compute than cores: 5.5 waited while 0.5 ran, on 2 cores."
+    assert (said in found) == own
+    assert any(line.startswith("The machine was busy") for line in found) != own
+
+
+def test_the_line_that_waits_is_not_where_a_stage_was_written():
+    stage = one("input", stage="batch (transformation 7)", place=MAIN, awaits=True)
+    (said,) = judgement_text.sentences([stage], False)[:1]
+    assert said.endswith(", in train.py:69 `main`; batch (transformation 7) holds it up."), said
 
 
 def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step():

@@ -73,6 +73,8 @@ RECORDINGS: dict[str, bytes | Callable[[], bytes]] = {
     "broken-event": HEAD + SAVED + record(BROKEN),
     "broken-execution": run(executions=wire(2, BROKEN)),
     "broken-graph-part": run(wire(3, node(b"a") + wire(1, BROKEN))),
+    "broken-profile-node": wire(1, wire(1, 1) + wire(2, wire(1, b"a") + wire(9, b"NoOp"))) * 9
+    + wire(1, BROKEN),
     "clock-unaligned": wire(
         1,
         _names()
@@ -107,6 +109,7 @@ ELSEWHERE = {
     "damaged-archive": "sources/test_archives.py",
     "damaged-module": "formats/test_xla_dump.py",
     "damaged-piece": "formats/test_capture.py",
+    "debugging-switches": "formats/test_capture.py",
     "doubtful-module": "formats/test_xla_dump.py",
     "fake-thread-ids": "formats/test_run_metadata.py",
     "few-samples": "test_judged.py",

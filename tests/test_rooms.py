@@ -36,12 +36,13 @@ LATE = {
 """Imports of other rooms inside functions, and what was measured. There are no others."""
 LATE_WITHIN = {
     # A decoder loads what fills its tables when it has a file, and a source what unpacks one.
-    "formats": {"formats.models.profiler_proto"},
+    "formats": {"formats.models.op_log"},
     "formats._profile_events": {"formats._chrome_rows"},
     "formats.checkpoint": {"formats._checkpoint_roles"},
     "formats.chrome_trace": {"formats._chrome_rows"},
     "formats.event_file": {"formats._host_trace"},
     "formats.run_metadata": {"formats._capture_steps", "formats._host_trace"},
+    "formats.tfprof_profile": {"formats._host_trace"},
     "formats.xla_dump": {"formats.xla.dump_tables"},
     "formats.xplane": {"formats._capture_steps", "formats.xla.xplane_tables"},
     "sources.archive": {"sources.tars", "sources.zips"},

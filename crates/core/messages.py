@@ -14,21 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from tensorflow.core.framework import types_pb2
+from tensorflow.core.profiler import tfprof_log_pb2
 from tensorflow.core.protobuf import config_pb2, saved_model_pb2
 
 OUT = Path(__file__).parent / "src" / "proto" / "tensorflow.rs"
 
-ROOTS = (config_pb2.RunMetadata.DESCRIPTOR, saved_model_pb2.SavedModel.DESCRIPTOR)
+ROOTS = (
+    config_pb2.RunMetadata.DESCRIPTOR,
+    saved_model_pb2.SavedModel.DESCRIPTOR,
+    tfprof_log_pb2.ProfileProto.DESCRIPTOR,
+)
 
 # Read field by field, because they may be larger than memory. GraphDebugInfo is never kept, only skipped.
 CONTAINERS = {
     "CostGraphDef", "DeviceStepStats", "FunctionDefLibrary", "GraphDebugInfo", "GraphDef", "MetaGraphDef",
-    "RunMetadata", "RunMetadata.FunctionGraphs", "SavedModel", "StepStats",
+    "ProfileProto", "RunMetadata", "RunMetadata.FunctionGraphs", "SavedModel", "StepStats",
 }  # fmt: skip
 
-# Messages that no reader looks into: their fields are skipped, so their own messages are not listed.
+# Messages that no reader looks into: their fields are skipped, so their own messages are not listed. TensorFlow 1.1
+# writes texts into a CodeDef where later versions write numbers.
 UNREAD = {
-    "AssetFileDef", "MetaGraphDef.CollectionDefEntry", "MetaGraphDef.SignatureDefEntry", "SaverDef",
+    "AssetFileDef", "CodeDef", "MetaGraphDef.CollectionDefEntry", "MetaGraphDef.SignatureDefEntry", "SaverDef",
     "SavedObjectGraph", "google.protobuf.Any",
 }  # fmt: skip
 
@@ -114,7 +120,7 @@ def is_read(field: Any) -> bool:
 
 def short(message: Any) -> str:
     """Name without TensorFlow's package: `RunMetadata.FunctionGraphs`."""
-    return str(message.full_name).removeprefix("tensorflow.")
+    return str(message.full_name).removeprefix("tensorflow.").removeprefix("tfprof.")
 
 
 def constant(message: Any) -> str:

@@ -472,6 +472,14 @@ def thread_segments(
     compiled: what a call stands for that traced or compiled what it calls. ValueError for a slice whose kind
     is not there."""
 
+def ops_in_calls(stream: object) -> list[tuple[int, int, int, int, int]]:
+    """Executions of ops by the innermost call that is open when they begin: call, kind of op, device,
+    executions, and how long they took; those outside of all calls are left out.
+
+    stream: anything with `__arrow_c_stream__`, calls and ops of each thread in order of begin, outer ones
+    first, with the columns track_id, begin_ps, end_ps, call_id (-1 for an op), alike_id (kind of an op),
+    device_track_id and took_ps (BIGINT), none of them NULL; else CoreError."""
+
 class Pieces:
     """Stretches of time in which nothing changes: from_ps, to_ps, label, and a bit for each label that goes
     on as well and costs nothing."""

@@ -398,6 +398,11 @@ NOTES: dict[str, Message] = {
         "Some nodes or functions of a graph are damaged and missing; the executions were still read.",
         "Copy the file again, or record again with output_partition_graphs.",
     ),
+    "broken-profile-node": Message(
+        "Nodes of a profile that cannot be read",
+        "The bytes of these nodes are damaged, and when they ran is lost with them. All others were read.",
+        "Copy the file again, or record again.",
+    ),
     "busy-machine": Message(
         "Other programs had the cores",
         "While steps were recorded, as many threads of the program waited for a core as ran. What needs a "
@@ -500,6 +505,16 @@ NOTES: dict[str, Message] = {
         "The cost graph names nodes that it does not hold. TensorFlow writes such graphs when it has "
         "optimised nodes away.",
         "Nothing.",
+    ),
+    "debugging-switches": Message(
+        "Switches for finding faults were on",
+        "Frameworks have switches that check each value, keep a traceback for each op, or run op by op what "
+        "is compiled otherwise: torch.autograd.set_detect_anomaly, CUDA_LAUNCH_BLOCKING, jax_debug_nans, "
+        "jax_debug_infs, jax_disable_jit, jax_check_tracer_leaks, tf.config.run_functions_eagerly, "
+        "tf.debugging.enable_check_numerics, tf.data.experimental.enable_debug_mode. `stepscope record` "
+        "notes those that are on while it records. They slow steps; how much, nothing tells but a recording "
+        "without them.",
+        "Switch them off where no fault is looked for, and record again.",
     ),
     "doubtful-module": Message(
         "A file of a dump folder was read in part",

@@ -331,6 +331,31 @@ def test_what_lacks_a_table_is_not_asked(engine: DuckDB) -> None:
         engine.answers([refused._replace(needs=frozenset(["filled"]))])
 
 
+def test_damage_in_a_column_is_found_when_the_column_is_first_wanted(engine: DuckDB) -> None:
+    class Columns:
+        def __init__(self, names: Sequence[str]) -> None:
+            self.names = names
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            schema = pa.schema([(name, pa.int64()) for name in self.names])
+            return pa.RecordBatchReader.from_batches(schema, self.batches()).__arrow_c_stream__()
+
+        def batches(self) -> Iterator[pa.RecordBatch]:
+            if "b" in self.names:
+                raise OSError("cut")
+            yield pa.record_batch({name: pa.array([1]) for name in self.names})
+
+    def open_(columns: Sequence[str] | None, mapped: bool) -> Columns:
+        return Columns(list(columns or ("a", "b", "c")))
+
+    cut = Stream("store", open_, ("a", "b", "c"), {}, ValueError("it is cut"), rows=1)
+    engine.attach(Relation("t", (("a", "BIGINT"), ("b", "BIGINT"), ("c", "BIGINT")), lambda: [cut]))
+    assert engine.query("SELECT a FROM t").rows() == [(1,)]
+    assert engine.query("SELECT a + c FROM t").rows() == [(2,)]
+    with pytest.raises(ValueError, match="it is cut"):
+        engine.query("SELECT b FROM t")
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -276,6 +276,22 @@ def test_json_may_be_anything(tmp_path: Path) -> None:
     assert json.loads(ask(write(tmp_path / "z"), "SELECT inputs_json FROM user_stage")[1][0]) == [0]  # type: ignore[arg-type]
 
 
+def test_switches_that_slow_steps_are_noted(tmp_path: Path) -> None:
+    """Whatever else the list holds is no switch."""
+    asked = "SELECT detail, events FROM source_note WHERE slug = 'debugging-switches'"
+    for number, (switches, noted) in enumerate(
+        (
+            (["jax_debug_nans", 7, "jax_disable_jit"], [("jax_debug_nans, jax_disable_jit", 2)]),
+            ([], []),
+            ("x", []),
+        )
+    ):
+        folder = write(tmp_path / str(number))
+        facts = json.loads((folder / "capture.json").read_text())
+        (folder / "capture.json").write_text(json.dumps(facts | {"switches": switches}))
+        assert ask(folder, asked) == noted
+
+
 def test_what_was_recorded_is_told() -> None:
     told = ask(
         SAMPLES / "capture" / "slow_map",

@@ -288,6 +288,36 @@ def test_a_reader_is_where_its_class_was_called() -> None:
     assert named(stages[3], found) == "TFRecordDataset in rows.py:25"
 
 
+CHAIN = [
+    UserStage(0, 0, "range", "RangeDataset", "t.py", 1, "d = tf.data.Dataset.range(9)"),
+    UserStage(0, 1, "batch", "BatchDataset", "t.py", 2, "d = d.batch(2)"),
+    UserStage(0, 2, "unbatch", "MapDataset", "t.py", 3, "d = d.unbatch()"),
+    UserStage(0, 3, "unbatch", "UnbatchDataset", "t.py", 3, "d = d.unbatch()"),
+    UserStage(0, 4, "batch", "BatchDataset", "t.py", 4, "d = d.batch(4)"),
+]
+"""The recorder counts one dataset more than TensorFlow runs."""
+RAN = [
+    PipelineStage(0, 0, "Iterator::Root::Batch", "BatchDatasetV2:3"),
+    PipelineStage(1, 0, "Iterator::Root::Batch::Unbatch", "UnbatchDataset:2"),
+    PipelineStage(2, 0, "Iterator::Root::Batch::Unbatch::Batch", "BatchDatasetV2:1"),
+]
+
+
+def test_stages_of_a_kind_follow_one_another_as_they_were_written() -> None:
+    found = locate(RAN, CHAIN)
+    assert [[place.line for place in found[stage]] for stage in RAN] == [[4], [3], [2]]
+
+
+def test_of_more_transformations_than_stages_only_the_number_tells() -> None:
+    """Or of several chains: the last stage has the number of one, the first of none."""
+    for written in (
+        [*CHAIN, UserStage(0, 5, "batch", "BatchDataset", "t.py", 5, "d = d.batch(8)")],
+        [*CHAIN, UserStage(1, 4, "batch", "BatchDataset", "u.py", 5, "d = d.batch(8)")],
+    ):
+        found = locate(RAN, written)
+        assert [[place.line for place in found.get(stage, ())] for stage in RAN] == [[], [3], [2]]
+
+
 def test_numbers_count_from_the_chains_own_source() -> None:
     """TensorFlow counts all datasets of a process: a third chain of three begins at 9."""
     drawn = Drawn()

@@ -20,7 +20,7 @@ import pytest
 
 from stepscope import _core, formats
 from stepscope.cli import main
-from stepscope.formats.models import files, profiler_proto
+from stepscope.formats.models import files, op_log
 from tests import corpus
 from tests.crc import masked_crc32c
 from tests.tiers import some
@@ -54,10 +54,13 @@ def test_op_logs_and_profiles_are_known_by_what_is_in_them(root: Path) -> None:
     for path in root.rglob("*") if root.exists() else ():
         if path.is_file():
             with path.open("rb") as file:
-                kind = profiler_proto.kind(file.read(formats.HEAD_BYTES), "x")
-            if kind:
-                found[path.name] = kind
-    expected = {"tfprof_log": "op_log", "profile.pb": "profile", "op_log.pb": "op_log"}
+                head = file.read(formats.HEAD_BYTES)
+            if op_log.fits(head, "x"):
+                found[path.name] = "op_log"
+            elif _core.sniff("tfprof_profile", head, "x"):
+                found[path.name] = "profile"
+    expected = {"tfprof_log": "op_log", "op_log.pb": "op_log"}
+    expected |= dict.fromkeys(("profile.pb", "profile_4", "profile_5"), "profile")
     assert found == {name: expected[name] for name in found}
 
 
@@ -65,12 +68,12 @@ def test_any_bytes_are_something_or_nothing() -> None:
     drawn = random.Random(5)
     for size in (0, 1, 7, 300):
         for _ in range(200):
-            assert profiler_proto.kind(drawn.randbytes(size), "x") in (None, "op_log", "profile")
+            assert op_log.fits(drawn.randbytes(size), "x") in (True, False)
     for size in range(len(OP_LOG)):
-        assert profiler_proto.kind(OP_LOG[:size], "x") in (None, "op_log")
-    assert profiler_proto.kind(OP_LOG, "x") == "op_log"
-    assert profiler_proto.kind(BY_NAME_ALONE, "x") is None
-    assert profiler_proto.kind(BY_NAME_ALONE, "tfprof_log") == "op_log"
+        assert not _core.sniff("tfprof_profile", OP_LOG[:size], "x")
+    assert op_log.fits(OP_LOG, "x")
+    assert not op_log.fits(BY_NAME_ALONE, "x")
+    assert op_log.fits(BY_NAME_ALONE, "tfprof_log")
 
 
 def model() -> dict[str, bytes]:

@@ -54,17 +54,14 @@ def test_steps_are_those_of_tensorflow(
             assert file.read_bytes() == wanted.read_bytes()
 
 
-def test_a_profile_alone_is_named_with_the_verb_that_reads_it(
+def test_a_profile_of_a_graph_alone_says_that_nothing_ran(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As tf.contrib.tfprof's ProfileContext leaves them: profile_100, without an ending."""
     made = tfprof.TfprofModel(graph=ModelPlace.of_file(str(corpus.SAMPLES / "graph" / "small.pb"))).profile()
     path = tmp_path / "profile_100"
     path.write_bytes(made)
-    assert main([str(path)]) == 2
-    shown = capsys.readouterr().err
-    assert "seen:  1 x profile of tfprof" in shown
-    assert "`stepscope tfprof scope PATH` reads it" in shown
+    assert main([str(path)]) == 0
+    assert "Nothing was recorded: there are no events" in capsys.readouterr().out
     assert main(["tfprof", "scope", str(path), "-max_depth=1"]) == 0
     assert "_TFProfRoot" in capsys.readouterr().out
 

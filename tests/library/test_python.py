@@ -235,6 +235,14 @@ def test_storing_and_logging_in_the_loop(module: str, function: str, purpose: st
     assert rows(tables, "device_waits_for_host") == []
 
 
+@pytest.mark.parametrize(("caller", "stores"), [("torch.utils.data.dataloader", False), ("shelf", True)])
+def test_what_a_loader_reads_is_no_storing(caller: str, stores: bool) -> None:
+    """Its data set may read each sample from a file of its own."""
+    tables = purposes(caller, "fetch")
+    tables.rows["frame"][-1]["module"] = "torch.serialization"
+    assert (rows(tables, "per_step_io") != []) == stores
+
+
 @pytest.mark.parametrize(
     ("module", "function"),
     [

@@ -179,6 +179,13 @@ def damage_and_caps() -> Tables:
     return tables
 
 
+def switches_on(names: str = "jax_debug_nans", number: int = 1) -> Tables:
+    """Steps of a program with switches for finding faults."""
+    tables = draw(STEPS + PYTHON)
+    tables.add("source_note", slug="debugging-switches", effect="info", events=number, detail=names)
+    return tables
+
+
 def one_event_lost() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 99, "events_lost": 1, "complete": False}
@@ -229,6 +236,20 @@ def storing_in_the_loop() -> Tables:
 def summaries_in_the_loop() -> Tables:
     folder = "tensorboard/summary/writer/event_file_writer"
     return stacks(MAIN, ("EventFileWriter.flush", f"{folder}.py", 9, "tensorboard.summary.writer", "library"))
+
+
+_LOADER = "torch/utils/data/dataloader"
+NEXT: Frame = ("_BaseDataLoaderIter.__next__", f"{_LOADER}.py", 725, "torch.utils.data.dataloader", "library")
+GET: Frame = ("Queue.get", "multiprocessing/queues.py", 122, "multiprocessing.queues", "python")
+
+
+def unpickling_batches() -> Tables:
+    return stacks(MAIN, NEXT, GET)
+
+
+def starting_workers() -> Tables:
+    starts = ("DataLoader._get_iterator", f"{_LOADER}.py", 438, "torch.utils.data.dataloader", "library")
+    return stacks(MAIN, starts, ("Popen._launch", "multiprocessing/popen_fork.py", 66, "popen", "python"))
 
 
 def waiting_for_a_lock(holders: int = 20) -> Tables:
@@ -457,6 +478,15 @@ def ops_without_a_core() -> Tables:
 def _short_of_cores(tables: Tables, owner: str) -> Tables:
     for series, value in ((f"{owner} running", 0.2), (f"{owner} waiting", 1.8)):
         tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)
+    return tables
+
+
+def more_threads_than_cores() -> Tables:
+    """Six threads of the program want the two cores."""
+    tables = ops_without_a_core()
+    next(row for row in tables.rows["counter"] if row["series"] == "all waiting")["value"] = 5.8
+    for core in "01":
+        tables.add("counter", name="core busy", series=core, ts_ps=0, value=1.0)
     return tables
 
 
@@ -804,9 +834,12 @@ def judged() -> Iterator[tuple[str, Tables]]:
         a_loop_of_ops_too_short_to_be_recorded,
         ops_without_a_core,
         ops_beside_processes,
+        more_threads_than_cores,
         storing_in_the_loop,
         summaries_in_the_loop,
         waiting_for_a_lock,
+        unpickling_batches,
+        starting_workers,
         launching_beside_python,
         ops_beside_a_pipeline,
         ops_that_wait_a_while_beside_processes,
@@ -866,7 +899,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
     a_memory_timeline, memory_of_devices, stacks_alone,
-    a_long_start_up,
+    a_long_start_up, switches_on,
     *made_laws.WHOLE,
 )  # fmt: skip
 

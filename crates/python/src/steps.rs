@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use stepscope_core::error::Result;
 use stepscope_core::spans::Span;
 use stepscope_core::steps::Label;
+use stepscope_core::steps::callers::{Callers, OpsInCall};
 use stepscope_core::steps::sums::Sums;
 use stepscope_core::steps::sweep::{self, Layers, Piece, Segment};
 use stepscope_core::steps::thread::{self, Kind, Meaning, Rules, Slice};
@@ -108,6 +109,43 @@ fn read(found: &mut Threads, within: &HashMap<i64, Span>, batch: &RecordBatch) -
         };
         if slice.0 < *to && slice.1 > *from {
             found.entry(track).or_default().push(slice);
+        }
+    }
+    Ok(())
+}
+
+/// Call, kind of op, device, executions and how long they took.
+type CalledRow = (i64, i64, i64, i64, i64);
+
+#[pyfunction]
+pub fn ops_in_calls(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<Vec<CalledRow>> {
+    let mut found = Callers::default();
+    for batch in batches(stream)? {
+        let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        free(py, || add_called(&mut found, &batch))?;
+        py.check_signals()?;
+    }
+    let row = |one: OpsInCall| {
+        let (call, kind, device) = one.alike;
+        (call, kind, device, one.executions, one.took_ps)
+    };
+    Ok(found.sums().into_iter().map(row).collect())
+}
+
+/// Adds the calls and ops of a batch.
+fn add_called(found: &mut Callers, batch: &RecordBatch) -> Result<()> {
+    let (threads, begin) = (wide(batch, "track_id")?, wide(batch, "begin_ps")?);
+    let (end, calls) = (wide(batch, "end_ps")?, wide(batch, "call_id")?);
+    let (kinds, devices) = (wide(batch, "alike_id")?, wide(batch, "device_track_id")?);
+    let took = wide(batch, "took_ps")?;
+    for row in 0..batch.num_rows() {
+        let (thread, begin) = (threads.value(row), begin.value(row));
+        match calls.value(row) {
+            call if call >= 0 => found.call(thread, begin, end.value(row), call),
+            _ => {
+                let (kind, device) = (kinds.value(row), devices.value(row));
+                found.op(thread, begin, kind, device, took.value(row));
+            }
         }
     }
     Ok(())

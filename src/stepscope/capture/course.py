@@ -22,6 +22,7 @@ from .program import Program
 from .session_facts import SessionFacts
 from .step_check import WEAK, Hindsight
 from .steps_after import StepsAfter
+from .switches import switches
 from .torch_profiler import MOST_GROWN_BYTES
 
 WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after"
@@ -170,6 +171,7 @@ class Course:
         self.session.begin()
         self.state = RECORDING
         folder.facts["sessions"].append(self.session.facts)
+        folder.facts["switches"] = sorted({*folder.facts["switches"], *switches()})
         folder.facts["ended_unix_ns"] = None  # of a recording that repeats every N steps
         folder.save()
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)

@@ -56,6 +56,7 @@ def start_facts(plan: RecordingPlan) -> Dict[str, Any]:
         "plan": plan.asked(),
         "recorded": {"steps": 0, "sessions": 0},
         "sessions": [],
+        "switches": [],
         "switched_on": list(plan.pieces),
         "cost": {},
     }

@@ -5,7 +5,7 @@ XPlane, and on a GPU both want the same tracer.
 """
 
 import weakref
-from typing import Any, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from . import clocks
 from .callers import WatchedCall
@@ -24,7 +24,7 @@ def watch(recorder: Recorder) -> None:
 
     local = recorder.local
     tracer = Tracer(recorder.plan.state)
-    graphs = Graphs()
+    graphs, sessions = Graphs(), Sessions()
 
     def make(run: Any) -> Any:
         def run_(
@@ -36,7 +36,8 @@ def watch(recorder: Recorder) -> None:
             key: Tuple[Any, ...] = ()
             site: Site = NOWHERE
             with recorder.unharmed():
-                key, site = (id(self), signature(fetches)), recorder.site()
+                asked = signature(fetches)
+                key, site = (sessions.number(self, asked), asked), recorder.site()
                 traced_by_user = traces(options)
                 if traced_by_user:
                     recorder.step_aside()
@@ -73,6 +74,39 @@ def watch(recorder: Recorder) -> None:
         return run_
 
     recorder.patches.wrap(session.BaseSession, "run", make)
+
+
+class Sessions:
+    """Numbers of sessions. One that runs what a closed one ran before goes on with its steps: an Estimator
+    makes a session for each call of `train`."""
+
+    def __init__(self) -> None:
+        self._numbers: weakref.WeakKeyDictionary[Any, Dict[str, int]] = weakref.WeakKeyDictionary()
+        self._latest: Dict[str, Tuple[Any, int]] = {}
+        """A reference to the last session that began to run it, and its number."""
+        self._next = 0
+
+    def number(self, session: Any, asked: str) -> int:
+        """The number of a session that runs something. asked: names of what is fetched."""
+        try:
+            known = self._numbers.setdefault(session, {})
+        except TypeError:  # a session of the program's own kind
+            return id(session)
+        if asked not in known:
+            if len(known) >= MOST_SIGNATURES or len(self._latest) >= MOST_SIGNATURES:
+                return id(session)
+            self._next += 1
+            known[asked] = self._number_before(asked) or self._next
+            self._latest[asked] = weakref.ref(session), known[asked]
+        return known[asked]
+
+    def _number_before(self, asked: str) -> Optional[int]:
+        """The number of the session that ran it before, if that is closed."""
+        if asked not in self._latest:
+            return None
+        reference, number = self._latest[asked]
+        before = reference()
+        return number if before is None or getattr(before, "_closed", False) else None
 
 
 class Graphs:

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.formats._pieces import Pieces as Pieces
 from stepscope.formats._pieces import Unreadable as Unreadable
-from stepscope.sources.head import OP_LOG, TFPROF_PROFILE
+from stepscope.sources.head import OP_LOG
 from stepscope.sources.same_capture import Rule
 from stepscope.sources.source import Source, Traits
 from stepscope.sources.spool import Spool
@@ -128,11 +128,9 @@ def recognise(head: bytes, name: str) -> Format | None:
 
 def described(head: bytes, name: str) -> str | None:
     """What a file is that no format claims and a verb of its own reads."""
-    from stepscope.formats.models import profiler_proto
+    from stepscope.formats.models import op_log
 
-    names = {"profile": TFPROF_PROFILE, "op_log": OP_LOG}
-    found = profiler_proto.kind(head, name)
-    return None if found is None else names[found]
+    return OP_LOG if op_log.fits(head, name) else None
 
 
 def named_format(name: str) -> Format:

@@ -1,7 +1,10 @@
-"""Lines of the program that made ops: the code traces of an op log (tensorflow.tfprof.OpLogProto).
+"""Lines of the program that made ops: the code traces of an op log or a profile (OpLogProto and ProfileProto
+of tensorflow.tfprof).
 
 `OpLogProto.log_entries` (1) hold `name` (1) and `code_def` (4), whose `traces` (1) go from the outermost call
 inwards; their texts are numbers of the map `id_to_string` (2), in old files the texts themselves.
+`ProfileProto.nodes` (1) is a map by number (1) of nodes (2) with `name` (1) and `trace` (10); its texts are
+in field 4.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stepscope import protobuf
+from stepscope import _core, protobuf
 from stepscope.code_lines import CodeLine, innermost, is_framework
 
 NAMES = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
@@ -43,6 +46,18 @@ def read(data: bytes) -> dict[str, OpOrigin]:
     return found
 
 
+def damage(data: bytes) -> tuple[int | None, str] | None:
+    """Where an op log is damaged, and how; None where it is whole, and for a profile, which is decoded as a
+    recording."""
+    if _core.sniff("tfprof_profile", data[:65536], ""):
+        return None
+    try:
+        entries = _core.Tfprof().add_op_log(_core.Input.bytes(data))
+    except _core.CoreError as error:
+        return error.offset, f"it is damaged, or no op log: {error.seen}"
+    return None if entries else (None, "no op in it")
+
+
 def _entries(data: bytes) -> tuple[dict[int, str], list[tuple[str, list[bytes]]]]:
     """Texts by their number, and the frames of each op."""
     texts: dict[int, str] = {}
@@ -52,7 +67,7 @@ def _entries(data: bytes) -> tuple[dict[int, str], list[tuple[str, list[bytes]]]
             continue
         if number == 1:
             traces.append(_trace(value))
-        elif number == 2:
+        elif number in (2, 4):
             entry = dict(_fields(value))
             key, text = entry.get(1, 0), entry.get(2, b"")
             if isinstance(key, int) and isinstance(text, bytes):
@@ -61,12 +76,16 @@ def _entries(data: bytes) -> tuple[dict[int, str], list[tuple[str, list[bytes]]]
 
 
 def _trace(entry: bytes) -> tuple[str, list[bytes]]:
-    """Name (1) and frames of an op: its `trace` (4) has `frames` (1)."""
-    name, frames = "", []
-    for number, value in _fields(entry):
+    """Name (1) and frames of an op: `traces` (1) of its `code_def` (4), of a profile's node `trace` (10)."""
+    name, frames, code = "", [], 4
+    fields = list(_fields(entry))
+    if fields and isinstance(fields[0][1], int):  # the number of a profile's node
+        nodes = [value for number, value in fields if number == 2 and isinstance(value, bytes)]
+        fields, code = [field for node in nodes for field in _fields(node)], 10
+    for number, value in fields:
         if number == 1 and isinstance(value, bytes):
             name = value.decode("utf-8", "replace")
-        elif number == 4 and isinstance(value, bytes):
+        elif number == code and isinstance(value, bytes):
             frames += [frame for at, frame in _fields(value) if at == 1 and isinstance(frame, bytes)]
     return name, frames
 

@@ -3,7 +3,8 @@ graph.
 
 RunMetadata, bare StepStats, event files and timelines, one run in a file or many, all keep of each node its
 name and its start in microseconds. No two runs begin in the same one, so these starts tell whether two files
-hold the same runs, whatever the files are called, and which of them is fuller.
+hold the same runs, whatever the files are called, and which of them is fuller. A profile of tfprof may lack
+that node: a run in it goes by the last start of a node, and is the run of another file that has this start.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
-from stepscope import strict_json
+from stepscope import protobuf, strict_json
 from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
 
@@ -35,6 +36,7 @@ def twins(folder: Sequence[Source]) -> Iterator[Twin]:
     if len(candidates) < 2:
         return
     runs = {candidate.path: found for candidate in candidates if (found := run_begins(candidate))}
+    _name_runs_of_profiles(candidates, runs)
     held = [candidate for candidate in candidates if candidate.path in runs]
     keeper = _keepers(held, runs)
     kept = {source.path for source in keeper.values()}
@@ -61,9 +63,11 @@ def _keepers(held: Sequence[Source], runs: Mapping[str, Set[int]]) -> dict[int, 
 
 
 def run_begins(source: Source) -> frozenset[int]:
-    """When the runs in a file began, in microseconds; nothing for other files, and for those that cannot be
-    searched."""
+    """When the runs in a file began, of a profile when their last nodes did, in microseconds; nothing for
+    other files, and for those that cannot be searched."""
     data = _read(source)
+    if source.format == "tfprof_profile":
+        return frozenset(_last_starts(data))
     if source.format == "chrome_trace":
         return frozenset(_timeline_begins(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
     return frozenset(_stats_begins(data))
@@ -75,6 +79,8 @@ def _rank(source: Source) -> int | None:
         return 0
     if source.format == "run_metadata":
         return 0
+    if source.format == "tfprof_profile":
+        return 1
     return 2 if source.format == "chrome_trace" else None
 
 
@@ -113,6 +119,46 @@ def _stats_begins(data: bytes) -> Iterator[int]:
         if value:
             yield value
         at = data.find(_NODE, at + 1)
+
+
+def _last_starts(data: bytes) -> Iterable[int]:
+    """The last start of a node in each step of a profile. `ProfileProto.nodes` (1) is a map of nodes (2),
+    `execs` (12) of a node a map by step (1) of executions (2) with `all_start_micros` (2)."""
+    last: dict[int, int] = {}
+    for entry in _messages(memoryview(data), 1):
+        for node in _messages(entry, 2):
+            for of_step in _messages(node, 12):
+                step = _number(of_step, 1)
+                for found in _messages(of_step, 2):
+                    last[step] = max(last.get(step, 0), _number(found, 2))
+    return last.values()
+
+
+def _messages(data: memoryview, number: int) -> Iterator[memoryview]:
+    return (body for at, wire, body, cut in protobuf.fields(data) if at == number and wire == 2 and not cut)
+
+
+def _number(data: memoryview, number: int) -> int:
+    found = (body for at, wire, body, cut in protobuf.fields(data) if at == number and wire == 0 and not cut)
+    return protobuf.signed(next(found, memoryview(b"")))
+
+
+def _name_runs_of_profiles(candidates: Sequence[Source], runs: dict[str, frozenset[int]]) -> None:
+    """Calls the runs of profiles as other files call them, where a node of one starts with their last."""
+    profiles = [source for source in candidates if source.format == "tfprof_profile" and source.path in runs]
+    if not profiles:
+        return
+    named: dict[int, int] = {}
+    for source in candidates:
+        if source.format == "tfprof_profile" or source.path not in runs:
+            continue
+        data = _read(source)
+        for last in frozenset().union(*(runs[profile.path] for profile in profiles)):
+            before = [run for run in runs[source.path] if run <= last]
+            if before and (protobuf.record(2, last) in data or b"%d" % last in data):
+                named[last] = max(before)
+    for profile in profiles:
+        runs[profile.path] = frozenset(named.get(last, last) for last in runs[profile.path])
 
 
 def _timeline_begins(data: bytes) -> Iterator[int]:

@@ -111,6 +111,8 @@ def _read(files: CaptureFiles, traced: bool) -> None:
     _note_kept_moments(files)
     if program := _program(files.record):
         files.note("recorded-program", "info", program, 0)
+    if on := _switches(files.record):
+        files.note("debugging-switches", "info", ", ".join(on), len(on))
     if whole(files.record, "ended_unix_ns") is None:
         detail = "it was never ended: the program was killed or runs on"
         files.note("unfinished-capture", "missing", detail)
@@ -177,6 +179,12 @@ def _note_kept_moments(files: CaptureFiles) -> None:
         files.note("kept-moment", "info", string(kept, "why") or "it is not told why", 0)
     elif isinstance(kept, list) and (names := [name for name in kept if isinstance(name, str)]):
         files.note("kept-moments", "info", ", ".join(names), len(names))
+
+
+def _switches(record: Mapping[str, Any]) -> list[str]:
+    """Switches for finding faults that were on."""
+    found = record.get("switches")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def _program(record: Mapping[str, Any]) -> str:

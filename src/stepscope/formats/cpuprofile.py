@@ -41,7 +41,7 @@ def build(pieces: Pieces) -> Store:
     start, end = exact(member(whole, "startTime")), exact(member(whole, "endTime"))
     if not samples or len(deltas) < len(samples) or start is None:
         raise Damaged("it has no samples with their times")
-    lengths = list(map(exact, deltas[: len(samples)]))
+    lengths = [length if type(length) is int else exact(length) for length in deltas[: len(samples)]]
     times: list[int] = []
     since: int | Fraction = 0
     for length in lengths:
@@ -51,7 +51,7 @@ def build(pieces: Pieces) -> Store:
     order = sorted(range(len(samples)), key=times.__getitem__)
     ends = [times[i] for i in order[1:]]
     ends.append(max(times[order[-1]], int((since if end is None else end - start) * _US)))
-    found = [stacks.get(_key(sample)) for sample in samples]
+    found = [stacks.get(sample) if type(sample) is int else None for sample in samples]
     events = Events(origin_ps=0)
     events.miss(found.count(None))
     events.miss(lengths.count(None))
@@ -62,10 +62,6 @@ def build(pieces: Pieces) -> Store:
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _key(value: Any) -> int:
-    return value if _is_id(value) else -1
 
 
 def _stacks(nodes: dict[int, Any]) -> Iterator[tuple[int, list[str]]]:

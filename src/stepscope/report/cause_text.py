@@ -258,8 +258,8 @@ def _layer_alone(judgement: Judgement) -> bool:
 def _input(judgement: Judgement) -> str:
     """Which stage holds the input up, and whether the pipeline begins anew all the time."""
     if judgement.stage is None:
-        return _line(judgement)
-    text = f"; {_stage(judgement)}"
+        return _line(judgement) + _loader_work(judgement)
+    text = f"{_line(judgement) if judgement.awaits else ''}; {_stage(judgement)}"
     if judgement.kept is not None:
         line = "" if judgement.kept.line is None else f" in line {judgement.kept.line}"
         text += f", and .filter{line} keeps {units.show(judgement.kept.part, 'ratio')} of what that makes"
@@ -269,10 +269,21 @@ def _input(judgement: Judgement) -> str:
     return text
 
 
+_LOADER_WORK = {"unpickling": "unpickles what workers sent", "workers": "starts and ends workers"}
+
+
+def _loader_work(judgement: Judgement) -> str:
+    """What the program does itself for most of the wait for a loader."""
+    if judgement.loader_work is None:
+        return ""
+    work, part = judgement.loader_work
+    return f"; {units.show(part, 'ratio')} of that {_LOADER_WORK[work]}"
+
+
 def _stage(judgement: Judgement) -> str:
     """The stage as the user wrote it: by its function, else by its line, else by its name."""
     stage = judgement.spoken or judgement.stage
-    if judgement.place is None:
+    if judgement.place is None or judgement.awaits:
         return f"{stage} holds it up"
     function, caller = (
         (judgement.place, judgement.called_from)

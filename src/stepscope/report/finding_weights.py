@@ -10,7 +10,7 @@ from stepscope.report.judgement_text import say_nothing
 from stepscope.report.parts import SEVERITIES, ReportFinding, Severity
 
 if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement
+    from stepscope.instruments.causes.judgement import Judgement, LoaderWork
 
 LABELS_OF = {
     "input-wait": ("input",),
@@ -54,8 +54,25 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
             continue
         if labels is not None and judged:
             finding = _weighed(finding, labels, judged)
+        if finding.slug == "input-wait" and (work := _loader_work(judged)):
+            finding = replace(finding, action=_OF_LOADER[work])
         kept.append(finding)
     return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+_OF_LOADER: dict[LoaderWork, str] = {
+    "unpickling": "Let workers send few large tensors instead of many Python objects: make them in "
+    "collate_fn. What they send is unpickled by the program itself, however many they are.",
+    "workers": "Keep the workers from one pass over the data to the next with persistent_workers=True, or "
+    "draw more batches from each iterator of the DataLoader.",
+}
+"""What to do about a wait for a loader that the program does not wait in."""
+
+
+def _loader_work(judged: Sequence[Judgement]) -> LoaderWork | None:
+    """What takes most of the wait for input where that limits."""
+    works = (judgement.loader_work for judgement in judged if judgement.cause == "input")
+    return next((work[0] for work in works if work is not None), None)
 
 
 def _weighed(finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]) -> ReportFinding:

@@ -173,6 +173,12 @@ def _contention(judgement: Judgement) -> list[str]:
     waiting, running = f"{found.waiting:.1f}", f"{found.running:.1f}"
     number = "1.0 thread" if waiting == "1.0" else f"{waiting} threads"
     busy = f"The machine was busy: {number} of the program waited for a core while {running} ran."
+    if found.oversubscribed:
+        number = units.count(found.cores or 0, "core")
+        busy = (
+            f"The program has more threads that compute than cores: {waiting} waited while {running} ran, "
+            f"on {number}."
+        )
     some = f"Of the program's threads, {waiting} waited for a core while {running} ran."
     return [busy if found.busy else some, *_competing(judgement)]
 

@@ -32,6 +32,16 @@ def sentences(query: Query) -> list[str]:
     return found
 
 
+def switched_on(query: Query) -> list[str]:
+    """One sentence a run whose program had switches for finding faults on."""
+    runs = query(statement("debugging_switches")).rows()
+    return [
+        f"For finding faults, {names} {units.agree(switches, 'is', 'are')} on"
+        f"{f' in {run}' if len(runs) > 1 else ''}, which slows steps."
+        for run, names, switches in runs
+    ]
+
+
 def _facts(
     begun_ns: int | None, host: str | None, hosts: int, program: str | None, devices: str
 ) -> Iterator[str]:

@@ -75,6 +75,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     of_cause = sentences(judged, several, unrelated, _programs(trace) if unrelated else ())
     first = (
         *(of_spans or of_cause),
+        *provenance.switched_on(trace.query),
         *of_memory,
         *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, launched),
         *course.at_top,

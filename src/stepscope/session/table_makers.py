@@ -8,7 +8,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope import _core
 from stepscope.engines import PythonRows, Relation
 from stepscope.errors import LimitReached
 from stepscope.escapes import printable
@@ -119,15 +118,11 @@ def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None
 def _unread(place: ByteLocation, path: str, spool: Spool) -> tuple[int | None, str] | None:
     """Where an op log cannot be read, and why; None when it can. The core looks at it, in milliseconds."""
     try:
-        data = spool.read(place, path, _op_log.MOST_BYTES)
-        entries = _core.Tfprof().add_op_log(_core.Input.bytes(data))
+        return _op_log.damage(spool.read(place, path, _op_log.MOST_BYTES))
     except LimitReached as error:
         return None, error.seen
     except (OSError, KeyError, ValueError) as error:
         return None, f"it cannot be read: {error}"
-    except _core.CoreError as error:
-        return error.offset, f"it is damaged, or no op log: {error.seen}"
-    return None if entries else (None, "no op in it")
 
 
 FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]] = {
@@ -197,7 +192,7 @@ def _rows_of(name: str, engine: Engine) -> Tables:
     if name == "broken_law":
         return {name: laws.rows(engine.query)}
     if name == "op_cost":
-        counted = [*of_torch.counted(engine.query), *of_xla.counted(engine.query)]
+        counted = [*of_torch.counted(engine.query, engine.stream), *of_xla.counted(engine.query)]
         return {name: cost_table.rows(engine.query, counted)}
     found = diagnoses.find(engine.query)
     return {"iterator": diagnoses.iterator_rows(found), "iterator_call": diagnoses.call_rows(found)}

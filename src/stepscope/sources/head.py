@@ -148,7 +148,7 @@ _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _CPROFILE = "profile of cProfile"
 _SCALENE, _TRITON = "Scalene profile", "trace of requests (Triton Inference Server)"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
-TFPROF_PROFILE, OP_LOG = "profile of tfprof", "op log of tfprof"
+OP_LOG = "op log of tfprof"
 _CODE = (".py", ".sh", ".ipynb")
 _SUFFIXES = (
     (_CODE, "source code"),
@@ -167,7 +167,6 @@ INSTEAD = {
     "trace says what ran and what it needed, not when",
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
     "stepscope reads",
-    TFPROF_PROFILE: "`stepscope tfprof scope PATH` reads it, and so do the views op, code, graph and advise",
     OP_LOG: "`stepscope tfprof code -op_log_path PATH -graph_path …` reads it beside a graph",
     _CPROFILE: "`python -m pstats PATH` reads it; record with `stepscope record`: cProfile sums up by "
     "function and does not say when",

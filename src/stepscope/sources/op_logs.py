@@ -19,8 +19,8 @@ _MOST_FOLDERS = 50
 def find(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[ByteLocation, str]]]:
     """Where the op logs of each run are, with what to call them, the nearest first.
 
-    A capture's own comes first; then those that lie beside a recording of ops, or in a folder beside it,
-    with one of these names.
+    A capture's own comes first, and the recordings that say it themselves; then those that lie beside a
+    recording of ops, or in a folder beside it, with one of these names.
     """
     found: dict[str, dict[str, tuple[ByteLocation, str]]] = {}
     for source in sources:
@@ -29,6 +29,9 @@ def find(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tu
                 place = piece.spooled or piece.bytes
                 shown = source.path.rpartition("/")[0] + "/" + piece.name
                 found.setdefault(source.run_id, {})[repr(place)] = (place, shown)
+        if source.traits.lines:
+            place = source.spooled or source.bytes
+            found.setdefault(source.run_id, {})[repr(place)] = (place, source.path)
     looked: set[tuple[str, Path]] = set()
     for source in sources:
         folder = Path(source.bytes.path).parent

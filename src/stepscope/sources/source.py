@@ -56,6 +56,8 @@ class Traits(NamedTuple):
     """Each record in it is a run of a session, which is a step by itself."""
     op_logs: bool = False
     """An op log in the same folder says where in the program its ops were made."""
+    lines: bool = False
+    """It says itself where in the program its ops were made, as an op log does."""
 
     @property
     def placeless(self) -> bool:

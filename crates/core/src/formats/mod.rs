@@ -8,6 +8,7 @@ pub mod hlo;
 pub mod markers;
 pub mod node_names;
 pub mod step_stats;
+pub mod tfprof_profile;
 pub mod xplane;
 
 use crate::error::{Error, Kind, Result};
@@ -33,12 +34,13 @@ pub struct Format {
 }
 
 /// All formats.
-pub static FORMATS: [Format; 6] = [
+pub static FORMATS: [Format; 7] = [
     checkpoint::FORMAT,
     chrome::FORMAT,
     event_file::FORMAT,
     graph::FORMAT,
     step_stats::FORMAT,
+    tfprof_profile::FORMAT,
     xplane::FORMAT,
 ];
 

@@ -5,7 +5,8 @@
 //! need a message whole in memory, refuse it whole where one field is damaged, and cannot read text.
 
 pub use super::tensorflow::{
-    DATA_TYPES, GRAPH_DEF, META_GRAPH_DEF, RUN_METADATA, SAVED_MODEL, STEP_STATS,
+    DATA_TYPES, DEVICE_STEP_STATS, GRAPH_DEF, META_GRAPH_DEF, PROFILE_PROTO, RUN_METADATA,
+    SAVED_MODEL, STEP_STATS,
 };
 
 /// A message type.

@@ -4,7 +4,8 @@
 //! fields that fit count for a message, fields that contradict it count ten times against it.
 
 use super::messages::{
-    GRAPH_DEF, Kind, META_GRAPH_DEF, Message, RUN_METADATA, SAVED_MODEL, STEP_STATS, many, one,
+    GRAPH_DEF, Kind, META_GRAPH_DEF, Message, PROFILE_PROTO, RUN_METADATA, SAVED_MODEL, STEP_STATS,
+    many, one,
 };
 use super::probe::first_name;
 use super::wire;
@@ -19,14 +20,15 @@ const CONTRADICTION: i32 = -10;
 /// What a field costs whose number is beyond all that the message has: newer versions add such fields.
 const NEWER: i32 = -1;
 
-/// The messages that files of TensorFlow are; of equals the first is taken. The last is read elsewhere.
-static ROOTS: [&Message; 6] = [
+/// The messages that files of TensorFlow are; of equals the first is taken. The op log is read elsewhere.
+static ROOTS: [&Message; 7] = [
     &RUN_METADATA,
     &STEP_STATS,
     &GRAPH_DEF,
     &META_GRAPH_DEF,
     &SAVED_MODEL,
     &OP_LOG_PROTO,
+    &PROFILE_PROTO,
 ];
 
 /// tfprof's op log, which nothing here decodes; what reads as one is no statistics of steps.
@@ -83,9 +85,19 @@ pub fn root(head: &[u8]) -> Option<&'static Message> {
     best.0.filter(|root| !std::ptr::eq(*root, &OP_LOG_PROTO))
 }
 
-/// True for the messages with the statistics of steps; the others are graphs.
+/// True for the messages with the statistics of steps.
 pub fn is_steps(root: &Message) -> bool {
     std::ptr::eq(root, &RUN_METADATA) || std::ptr::eq(root, &STEP_STATS)
+}
+
+/// True for tfprof's profile.
+pub fn is_profile(root: &Message) -> bool {
+    std::ptr::eq(root, &PROFILE_PROTO)
+}
+
+/// True for graphs, alone or in a file of more.
+pub fn is_graph(root: &Message) -> bool {
+    !is_steps(root) && !is_profile(root)
 }
 
 /// Other messages have fields called `node` or `library` as well, but a graph has one of these, too.

@@ -508,6 +508,150 @@ pub static META_GRAPH_DEF_META_INFO_DEF_FUNCTION_ALIASES_ENTRY: Message = Messag
     one(2, "value", Text),
 ] };
 
+/// `ProfileProto`
+pub static PROFILE_PROTO: Message = Message { name: "ProfileProto", container: true, fields: &[
+    many(1, "nodes", Kind::Message(&PROFILE_PROTO_NODES_ENTRY)),
+    one(2, "has_trace", Bool),
+    one(5, "miss_accelerator_stream", Bool),
+    many(3, "steps", Int),
+    many(4, "id_to_string", Kind::Message(&PROFILE_PROTO_ID_TO_STRING_ENTRY)),
+] };
+
+/// `ProfileProto.NodesEntry`
+pub static PROFILE_PROTO_NODES_ENTRY: Message = Message { name: "NodesEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Kind::Message(&PROFILE_NODE)),
+] };
+
+/// `ProfileNode`
+pub static PROFILE_NODE: Message = Message { name: "ProfileNode", container: false, fields: &[
+    one(1, "name", Text),
+    one(9, "op", Text),
+    one(13, "id", Int),
+    many(2, "inputs", Kind::Message(&PROFILE_NODE_INPUTS_ENTRY)),
+    many(16, "input_shapes", Kind::Message(&PROFILE_NODE_INPUT_SHAPES_ENTRY)),
+    many(3, "outputs", Kind::Message(&PROFILE_NODE_OUTPUTS_ENTRY)),
+    many(15, "output_shapes", Kind::Message(&PROFILE_NODE_OUTPUT_SHAPES_ENTRY)),
+    many(14, "src_output_index", Kind::Message(&PROFILE_NODE_SRC_OUTPUT_INDEX_ENTRY)),
+    many(4, "shape", Int),
+    many(5, "op_types", Text),
+    one(6, "canonical_device", Text),
+    one(7, "host_device", Text),
+    one(8, "float_ops", Int),
+    one(10, "trace", Unread),
+    many(11, "attrs", Kind::Message(&PROFILE_NODE_ATTRS_ENTRY)),
+    many(12, "execs", Kind::Message(&PROFILE_NODE_EXECS_ENTRY)),
+] };
+
+/// `ProfileNode.InputsEntry`
+pub static PROFILE_NODE_INPUTS_ENTRY: Message = Message { name: "InputsEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Int),
+] };
+
+/// `ProfileNode.InputShapesEntry`
+pub static PROFILE_NODE_INPUT_SHAPES_ENTRY: Message = Message { name: "InputShapesEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Kind::Message(&TUPLE)),
+] };
+
+/// `Tuple`
+pub static TUPLE: Message = Message { name: "Tuple", container: false, fields: &[
+    many(1, "int64_values", Int),
+] };
+
+/// `ProfileNode.OutputsEntry`
+pub static PROFILE_NODE_OUTPUTS_ENTRY: Message = Message { name: "OutputsEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Int),
+] };
+
+/// `ProfileNode.OutputShapesEntry`
+pub static PROFILE_NODE_OUTPUT_SHAPES_ENTRY: Message = Message { name: "OutputShapesEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Kind::Message(&TUPLE)),
+] };
+
+/// `ProfileNode.SrcOutputIndexEntry`
+pub static PROFILE_NODE_SRC_OUTPUT_INDEX_ENTRY: Message = Message { name: "SrcOutputIndexEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Int),
+] };
+
+/// `ProfileNode.AttrsEntry`
+pub static PROFILE_NODE_ATTRS_ENTRY: Message = Message { name: "AttrsEntry", container: false, fields: &[
+    one(1, "key", Text),
+    one(2, "value", Kind::Message(&ATTR_VALUE)),
+] };
+
+/// `ProfileNode.ExecsEntry`
+pub static PROFILE_NODE_EXECS_ENTRY: Message = Message { name: "ExecsEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Kind::Message(&EXEC_PROFILE)),
+] };
+
+/// `ExecProfile`
+pub static EXEC_PROFILE: Message = Message { name: "ExecProfile", container: false, fields: &[
+    one(1, "run_count", Int),
+    one(2, "all_start_micros", Int),
+    one(3, "latest_end_micros", Int),
+    many(4, "accelerator_execs", Kind::Message(&EXEC_PROFILE_ACCELERATOR_EXECS_ENTRY)),
+    many(5, "cpu_execs", Kind::Message(&EXEC_PROFILE_CPU_EXECS_ENTRY)),
+    many(7, "memory_execs", Kind::Message(&EXEC_MEMORY)),
+    many(11, "allocations", Kind::Message(&ALLOCATION_RECORD)),
+    many(6, "devices", Text),
+] };
+
+/// `ExecProfile.AcceleratorExecsEntry`
+pub static EXEC_PROFILE_ACCELERATOR_EXECS_ENTRY: Message = Message { name: "AcceleratorExecsEntry", container: false, fields: &[
+    one(1, "key", Text),
+    one(2, "value", Kind::Message(&EXEC_TIME)),
+] };
+
+/// `ExecTime`
+pub static EXEC_TIME: Message = Message { name: "ExecTime", container: false, fields: &[
+    many(1, "times", Kind::Message(&TUPLE)),
+] };
+
+/// `ExecProfile.CpuExecsEntry`
+pub static EXEC_PROFILE_CPU_EXECS_ENTRY: Message = Message { name: "CpuExecsEntry", container: false, fields: &[
+    one(1, "key", Text),
+    one(2, "value", Kind::Message(&EXEC_TIME)),
+] };
+
+/// `ExecMemory`
+pub static EXEC_MEMORY: Message = Message { name: "ExecMemory", container: false, fields: &[
+    one(1, "memory_micros", Int),
+    one(2, "host_temp_bytes", Int),
+    one(3, "host_persistent_bytes", Int),
+    one(4, "accelerator_temp_bytes", Int),
+    one(5, "accelerator_persistent_bytes", Int),
+    one(6, "requested_bytes", Int),
+    one(7, "peak_bytes", Int),
+    one(8, "residual_bytes", Int),
+    one(9, "output_bytes", Int),
+    one(10, "allocator_bytes_in_use", Int),
+    many(11, "output_memory", Kind::Message(&EXEC_MEMORY_OUTPUT_MEMORY_ENTRY)),
+] };
+
+/// `ExecMemory.OutputMemoryEntry`
+pub static EXEC_MEMORY_OUTPUT_MEMORY_ENTRY: Message = Message { name: "OutputMemoryEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Kind::Message(&MEMORY)),
+] };
+
+/// `Memory`
+pub static MEMORY: Message = Message { name: "Memory", container: false, fields: &[
+    one(1, "bytes", Int),
+    one(2, "ptr", Int),
+] };
+
+/// `ProfileProto.IdToStringEntry`
+pub static PROFILE_PROTO_ID_TO_STRING_ENTRY: Message = Message { name: "IdToStringEntry", container: false, fields: &[
+    one(1, "key", Int),
+    one(2, "value", Text),
+] };
+
 /// `DataType`: names and numbers; a reference type is its base plus 100.
 pub static DATA_TYPES: &[(&str, i32)] = &[
     ("DT_INVALID", 0),

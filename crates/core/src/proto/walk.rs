@@ -277,7 +277,11 @@ impl Walk<'_> {
             }
             Some(Type::Message(_) | Type::Text | Type::Bytes) => self.unit(found, length, visitor),
             other => {
-                self.walked.unknown_fields += u64::from(!matches!(other, Some(Type::Unread)));
+                // No container has numbers one after the other that a reader needs.
+                let field = found.container.by_number(found.number);
+                let known = matches!(other, Some(Type::Unread))
+                    || field.is_some_and(|field| field.repeated);
+                self.walked.unknown_fields += u64::from(!known);
                 self.skip(found, length)
             }
         }

@@ -61,12 +61,12 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
         number("max_ps"),
     ];
     let cell = |text: Option<&'static str>| text.map_or(Cell::Null, Cell::Text);
-    let rows: Vec<Vec<Cell<'_>>> = done
-        .labels
-        .iter()
-        .map(|one| {
+    if !done.labels.is_empty() {
+        // Row by row: there may be as many as slices.
+        let mut rows = store.growing("rollup_op", fields)?;
+        for one in &done.labels {
             let texts = done.texts.of(&one.key);
-            vec![
+            rows.push(&[
                 Cell::I64(i64::from(one.key.track)),
                 texts.name.map_or(Cell::Null, Cell::Text),
                 texts.category.map_or(Cell::Null, Cell::Text),
@@ -83,10 +83,10 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
                     .map_or(Cell::Null, |sum| Cell::I64(cover::fit(sum))),
                 Cell::I64(one.min_ps),
                 Cell::I64(one.max_ps),
-            ]
-        })
-        .collect();
-    put(store, "rollup_op", fields, &rows)?;
+            ])?;
+        }
+        store.keep("rollup_op", rows)?;
+    }
 
     let names = [
         "device_track_id",

@@ -3,6 +3,7 @@
 //! What a label is, and which one an instant gets, is decided in Python (`stepscope.instruments.step_breakdown`); here
 //! labels are numbers, and time is swept.
 
+pub mod callers;
 pub mod sums;
 pub mod sweep;
 pub mod thread;

@@ -61,7 +61,9 @@ class EngineTables:
             if copied and sum(map(_most_rows, parts)) <= _FEW_ROWS:
                 loaded = every  # to copy a few rows again, with more columns, takes longer
             others = set(self.streams)
-            selects = self._selects(relation, parts, None if loaded == every else loaded)
+            selects = self._selects(
+                relation, parts, None if loaded == every else loaded, before or frozenset()
+            )
             self._create(_making(relation, selects, copied), self._con.execute)
             if copied:
                 self._release(self.streams.keys() - others)
@@ -87,15 +89,22 @@ class EngineTables:
             del self.streams[alias]
 
     def _selects(
-        self, relation: Relation, parts: Sequence[Part], columns: frozenset[str] | None
+        self,
+        relation: Relation,
+        parts: Sequence[Part],
+        columns: frozenset[str] | None,
+        before: frozenset[str],
     ) -> list[str]:
-        """A SELECT for each part, and one for all small streams where there are many."""
+        """A SELECT for each part, and one for all small streams where there are many. before: columns that
+        were attached already."""
         few = [part for part in parts if isinstance(part, Stream) and part.rows <= _FEW_ROWS]
         selects = []
         if len(few) > _MOST_STREAMS:
             parts = [part for part in parts if not isinstance(part, Stream) or part.rows > _FEW_ROWS]
             selects = [self._gathered(relation, few, columns)]
-        return selects + [select for part in parts if (select := self._select(relation, part, columns))]
+        return selects + [
+            select for part in parts if (select := self._select(relation, part, columns, before))
+        ]
 
     def lacks(self, tables: Iterable[str]) -> bool:
         """True where one of some tables is known to have no rows. Of those that are attached."""
@@ -113,7 +122,9 @@ class EngineTables:
         self.streams.clear()
         self._parts.clear()
 
-    def _select(self, relation: Relation, part: Part, wanted: frozenset[str] | None) -> str | None:
+    def _select(
+        self, relation: Relation, part: Part, wanted: frozenset[str] | None, before: frozenset[str]
+    ) -> str | None:
         """The rows of one part as a SELECT of all columns; None when there are none."""
         if isinstance(part, Files):
             listed = ", ".join(_text(path) for path in part.paths)
@@ -121,16 +132,24 @@ class EngineTables:
             return f"{read} WHERE {' AND '.join(map(_fulfils, part.where))}" if part.where else read
         if isinstance(part, PythonRows):
             return self._values(relation, part) if part.rows else None
-        return self._streamed(relation, part, wanted)
+        return self._streamed(relation, part, wanted, before)
 
-    def _streamed(self, relation: Relation, part: Stream, wanted: frozenset[str] | None) -> str:
+    def _streamed(
+        self,
+        relation: Relation,
+        part: Stream,
+        wanted: frozenset[str] | None,
+        before: frozenset[str] = frozenset(),
+    ) -> str:
         columns = None
         if wanted is not None:
             # At least one column, so that the rows can be counted.
             columns = [name for name in part.columns if name in wanted] or list(part.columns[:1])
         part_columns = set(part.columns if columns is None else columns)
         alias = self._register(part.name, part.open(columns, not self._engine.writes))
-        if part.damaged is not None and not self._readable(alias):
+        # What was attached before was read to its end then.
+        unread = [name for name in columns or part.columns if name not in before]
+        if part.damaged is not None and not self._readable(alias, unread):
             raise part.damaged
         picks = ", ".join(
             f"CAST({_value(name, part, part_columns)} AS {kind}) AS {quote(name)}"
@@ -171,11 +190,12 @@ class EngineTables:
         self.streams[name] = arrow
         return name
 
-    def _readable(self, alias: str) -> bool:
-        """Reads a stream to its end, with all its columns; False when it fails."""
+    def _readable(self, alias: str, columns: Iterable[str]) -> bool:
+        """Reads columns of a stream to its end; False when that fails."""
+        counts = ", ".join(["count(*)", *(f"count({quote(name)})" for name in columns)])
         try:
             self._engine.patiently(
-                lambda: self._con.execute(f"SELECT count(COLUMNS(*)) FROM {quote(alias)}").fetchall()
+                lambda: self._con.execute(f"SELECT {counts} FROM {quote(alias)}").fetchall()
             )
         except duckdb.InterruptException:
             raise  # it says nothing of the stream

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core, formats
 from stepscope.errors import LimitReached, NothingFound
-from stepscope.formats import graph
-from stepscope.formats.models import profiler_proto
+from stepscope.formats import graph, tfprof_profile
+from stepscope.formats.models import op_log
 from stepscope.formats.models.place import ModelPlace
 from stepscope.sources import op_logs
 from stepscope.sources.find import find
@@ -28,6 +28,8 @@ GRAPHS = ("graph", "event_graph", "function_graph")
 """Kinds of graphs, the best first: a graph of TensorFlow 2 in an event file is that of one function."""
 STEPS = ("run_metadata", "event_run_metadata")
 """Kinds of RunMetadata, the best first."""
+PROFILE = tfprof_profile.NAME
+"""What holds a whole model."""
 _MOST_PACKED_EVENTS = 1 << 30
 """Bytes of an event file that is unpacked into memory."""
 
@@ -36,7 +38,7 @@ class Candidate(NamedTuple):
     """Something that could be part of a model, or a recording of another kind."""
 
     kind: str
-    """graph, run_metadata, op_log, profile, checkpoint, event_graph, …; trace for all other recordings."""
+    """graph, run_metadata, op_log, tfprof_profile, checkpoint, event_graph, …; trace for other recordings."""
     place: ModelPlace
     run: str
     """Id of the run that it belongs to."""
@@ -56,14 +58,14 @@ class _WithModels:
     twins = staticmethod(formats.twins)
 
     def recognise(self, head: bytes, name: str) -> Recognised | None:
-        """A format, or a kind of file that only tfprof reads."""
+        """A format, or a kind of file that tfprof alone reads."""
         found = formats.recognise(head, name)
         if found is not None and found.NAME != graph.NAME:
             return found
         if found is not None and graph.is_dot(head):
             return _Kind("drawing")  # nodes and edges, and no NodeDef that a model could be made of
-        if kind := profiler_proto.kind(head, name):
-            return _Kind(kind)
+        if op_log.fits(head, name):
+            return _Kind("op_log")
         if found is None and CHECKPOINT_VALUES.fullmatch(name):
             return _Kind("values")
         return found
@@ -105,7 +107,7 @@ def _candidates(
     if source.format == "values":
         return
     place = ModelPlace(source.path, source.bytes.path, source.spooled or source.bytes, spool)
-    if source.format in (*GRAPHS, *STEPS, "op_log", "profile", "event_file"):
+    if source.format in (*GRAPHS, *STEPS, "op_log", PROFILE, "event_file"):
         place = replace(place, where=source.spooled or spool.reach(source.bytes, source.path))
     if source.format == "checkpoint":
         yield Candidate("checkpoint", _checkpoint(source, others, spool), source.run_id)
@@ -115,7 +117,7 @@ def _candidates(
         if not any(kind in STEPS for kind, _ in messages):
             yield Candidate("trace", place, source.run_id)
     else:
-        known = source.format in (*GRAPHS, *STEPS, "op_log", "profile")
+        known = source.format in (*GRAPHS, *STEPS, "op_log", PROFILE)
         yield Candidate(source.format if known else "trace", place, source.run_id)
 
 

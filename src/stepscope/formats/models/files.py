@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope.formats.models.candidates import GRAPHS, STEPS, Candidate, search
+from stepscope.formats.models.candidates import GRAPHS, PROFILE, STEPS, Candidate, search
 from stepscope.formats.models.place import ModelPlace
 from stepscope.sources.source import ByteLocation
 from stepscope.sources.user_paths import is_lake
@@ -57,7 +57,7 @@ _ROLES = (
     _Role("run_meta_path", "steps", STEPS, "files of their own were taken"),
     _Role("op_log_path", "op log", ("op_log",)),
     _Role("checkpoint_path", "checkpoint", ("checkpoint",)),
-    _Role("profile_path", "profile", ("profile",)),
+    _Role("profile_path", "profile", (PROFILE,)),
 )
 
 

@@ -9,7 +9,6 @@ from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.gain import Left, step_without
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, Retrace, Weighed
-from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.timed_steps import COMPILING, compiles_again
 
 
@@ -23,7 +22,7 @@ class CompileCause(LineCause):
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The function, and the line that calls it. The recorder was there when it was called; samples only
         come by."""
-        retrace = longest_retrace(host.ask)
+        retrace = longest_retrace(host, ps_per_step)
         if retrace is None:
             rows = host.ask("longest_traced")
             function = rows[0][0] if rows else None
@@ -45,13 +44,21 @@ class CompileCause(LineCause):
         return step_without(steps, self.name, had_cores=host.had_cores)
 
 
-def longest_retrace(ask: AskHost) -> Retrace | None:
-    """What the recorder saw compile for longest within the steps, but for the first time of each function."""
-    rows = ask("longest_retrace")
+_EXPLAINS = 0.25
+"""Functions that compile again for a smaller part of the time explain nothing: gradients that are traced anew
+are no call that compiles."""
+
+
+def longest_retrace(host: HostSteps, ps_per_step: int) -> Retrace | None:
+    """What the recorder saw compile for longest within the steps, but for the first time of each function.
+    None where such calls do not explain the time, or that function did so in one call of several steps."""
+    rows = host.ask("longest_retrace")
     if not rows:
         return None
-    function, file, line, inside, *more = rows[0]
-    return Retrace(function, None if file is None else CodeLine(file, line, inside), *more)
+    function, file, line, inside, *more, all_ps = rows[0]
+    retrace = Retrace(function, None if file is None else CodeLine(file, line, inside), *more)
+    explains = (all_ps or 0) >= _EXPLAINS * ps_per_step * len(host.steps)
+    return retrace if explains and retrace.times >= min(2, len(host.steps)) else None
 
 
 def _others(host: HostSteps) -> Weighed | None:

@@ -13,6 +13,11 @@ class ContentionThresholds:
     """When a machine is too busy to tell launching from waiting for cores."""
 
     busy: float = tuned(1.0, "threads that wait for a core, for each that runs")
+    oversubscribed: float = tuned(
+        3.0,
+        "threads of a program that run or wait for a core, for each core: its pools have one for each",
+        fitted_on="programs of two frameworks on two busy cores",
+    )
 
 
 THRESHOLDS = ContentionThresholds()
@@ -36,6 +41,14 @@ class Contention:
     later: float | None = None
     """Threads made with the iterators, or after, that ran or waited for a core; None where nobody tells them
     from the others."""
+    cores: int | None = None
+    """Of the machine; None where nobody tells."""
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether the program itself wants far more cores than there are."""
+        wanted = self.running + self.waiting
+        return self.cores is not None and wanted >= THRESHOLDS.oversubscribed * self.cores
 
     @property
     def launching(self) -> float:
@@ -72,8 +85,8 @@ def contention_of(ask: AskHost) -> Contention | None:
     rows = ask("contention")
     if not rows or rows[0][0] is None or rows[0][1] is None:
         return None
-    ((running, waiting, later, children, launching_ps, ran_ps, queued_ps),) = rows
-    found = Contention(running, waiting, children=children or 0.0, later=later)
+    ((running, waiting, later, cores, children, launching_ps, ran_ps, queued_ps),) = rows
+    found = Contention(running, waiting, children=children or 0.0, later=later, cores=cores)
     if not launching_ps:
         return found
     return replace(found, ran=ran_ps / launching_ps, queued=queued_ps / launching_ps)

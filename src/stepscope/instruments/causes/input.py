@@ -13,6 +13,7 @@ from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, FilterYield
+from stepscope.instruments.causes.loader_work import loader_work
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
@@ -97,6 +98,7 @@ class InputCause(LineCause):
             found = Explanation(place=stage.place)
         else:
             found = super().explain(host, share, ps_per_step)
+            found = replace(found, awaits=stage.name is not None, loader_work=loader_work(host.stacks))
         ((made,),) = host.query(statement("iterators_made", sources=host.sources)).rows()
         steps = len(host.all_steps)
         return replace(

@@ -18,6 +18,8 @@ from stepscope.instruments.step_breakdown.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]
 Weakness = Literal["few-steps", "few-samples", "busy-machine"]
+LoaderWork = Literal["unpickling", "workers"]
+"""What the program itself does while it gets a batch from the workers of a loader, besides waiting."""
 CauseName = Label | Literal["none"]
 
 LISTED_FROM = 0.05
@@ -173,6 +175,10 @@ class Explanation:
     """The function of the program's that the stage was given."""
     kept: FilterYield | None = None
     """What a filter keeps of what the stage makes, where that is little."""
+    awaits: bool = False
+    """Whether `place` is the line that waits for the stage, of which no line is known."""
+    loader_work: tuple[LoaderWork, float] | None = None
+    """What the driving thread does itself for most of the wait for a loader, and for which part of it."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
     gap_launches: GapLaunches | None = None

@@ -95,11 +95,11 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         on_device=top.on_device,
         weak=tuple(weak),
         rival=None if name == "unknown" else rival_of(host, weighed.parts, name, share),
-        compiling=sum(step.kind == "compile" for step in host.all_steps) or None,
+        compiling=_compiling(host.all_steps),
     )
 
 
-_MOST = 0.5
+_MOST, _IN_FEW = 0.5, 0.75
 _IN_PYTHON = ("dispatch", "python")
 """Causes that go on in Python, which one thread runs at a time."""
 _EQUAL, _MENTIONED = 0.85, 0.2
@@ -124,6 +124,13 @@ def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, sha
                 what = found.written_op or found.op_type if most else None
             return Rival(part.label, part.share, found.place, what)
     return None
+
+
+def _compiling(steps: Sequence[TimedStep]) -> int | None:
+    """How many steps compile; None where none does, or others have a good part of that time."""
+    compiling = [step.sums.get("compile", 0) for step in steps if step.kind == "compile"]
+    all_ps = sum(step.sums.get("compile", 0) for step in steps)
+    return len(compiling) if compiling and sum(compiling) >= _IN_FEW * all_ps else None
 
 
 def _values(found: Any) -> dict[str, Any]:

@@ -82,11 +82,16 @@ def locate(
     the only one of its kind, or of its kind at that position; where several qualify, none is taken. A stage
     that a function makes has the place of the transformation with that function."""
     found: dict[PipelineStage, list[UserStage]] = {}
+    numbers: dict[str, list[int]] = {}
+    for stage in stages:
+        if stage.nested_in is None:
+            for kind, number in placed(stage.user_stage):
+                numbers.setdefault(kind, []).append(number)
     places = [place for place in places if not is_iterator(place.transformation)]
     for stage in stages:
         if stage.nested_in is not None:
             continue
-        if known := list(_known_places(stage, places)):
+        if known := list(_known_places(stage, places, numbers)):
             found[stage] = known
     for stage in stages:
         if stage.nested_in in found:
@@ -94,14 +99,27 @@ def locate(
     return found
 
 
-def _known_places(stage: PipelineStage, places: Sequence[UserStage]) -> Iterator[UserStage]:
-    """The only transformations that a stage can be."""
+def _known_places(
+    stage: PipelineStage, places: Sequence[UserStage], numbers: Mapping[str, Sequence[int]]
+) -> Iterator[UserStage]:
+    """The only transformations that a stage can be. numbers: of all stages by kind, as TensorFlow counts."""
     for word, (kind, number) in zip(stage.written, placed(stage.user_stage), strict=True):
         alike = [place for place in places if _same(place, word, kind)]
         exact = [place for place in alike if place.position == number]
-        chosen = exact if exact else alike
+        chosen = _counterparts(alike, numbers[kind], number) or exact or alike
         if len({(place.file, place.line, place.position) for place in chosen}) == 1:
             yield chosen[0]
+
+
+def _counterparts(alike: Sequence[UserStage], numbers: Sequence[int], number: int) -> list[UserStage]:
+    """The transformation of a kind that comes as late in its chain as a stage among the stages of that kind:
+    of some transformations TensorFlow makes several datasets, or takes them out, and what follows is counted
+    otherwise. None where they are not as many, or of several chains."""
+    written = sorted({place.position for place in alike})
+    several = len({place.iterator for place in alike}) > 1 or len(set(numbers)) < len(numbers)
+    if several or len(written) != len(numbers):
+        return []
+    return [place for place in alike if place.position == written[sorted(numbers).index(number)]]
 
 
 def _same(place: UserStage, word: str, kind: str) -> bool:

@@ -12,7 +12,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.roofline import torch_lines
 from stepscope.instruments.roofline.table import Counted
 from stepscope.instruments.roofline.torch_ops import Cost, cost
-from stepscope.library.statements import Query, statement
+from stepscope.library.statements import Query, Stream, statement
 
 NO_OP = "the launch of the kernel is not recorded"
 NO_SHAPES = "shapes of inputs are not recorded: profile with record_shapes=True"
@@ -35,17 +35,17 @@ class _Executions(NamedTuple):
     made_by: CodeLine | None = None
 
 
-def counted(query: Query) -> list[Counted]:
+def counted(query: Query, stream: Stream) -> list[Counted]:
     """Executions of one op, called from one function, with inputs of the same shapes on one device are one
     row."""
-    alike = _added_up(_executions(query))
+    alike = _added_up(_executions(query, stream))
     return [_row(key, of_one, executions, took) for key, (of_one, (executions, took)) in alike.items()]
 
 
-def _executions(query: Query) -> Iterator[_Executions]:
+def _executions(query: Query, stream: Stream) -> Iterator[_Executions]:
     """Executions of ops that launched kernels, those in one function apart from others."""
     rows = query(statement("costed_kernels")).rows()
-    called = torch_lines.called(query) if rows else {}
+    called = torch_lines.called(query, stream) if rows else {}
     for *place, op, args_json, alike_id, device, kernel, tf32, executions, took in rows:
         within = called.get((alike_id, device), [])
         rest = executions - sum(calls.executions for calls in within)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
+from stepscope import _core
 from stepscope.code_lines import CodeLine
 from stepscope.instruments import traced_python
-from stepscope.library.statements import Query, statement
+from stepscope.library.statements import Query, Stream, statement
 
 
 class CalledKernels(NamedTuple):
@@ -19,7 +20,7 @@ class CalledKernels(NamedTuple):
     took_ps: int
 
 
-def called(query: Query) -> Mapping[tuple[int, int], list[CalledKernels]]:
+def called(query: Query, stream: Stream) -> Mapping[tuple[int, int], list[CalledKernels]]:
     """What ops launched within the program's functions: the innermost around each execution counts, with the
     line where the function begins. By number of the row of the statement costed_kernels and of its device.
     Ops of a backward pass are not in it: their thread calls no Python."""
@@ -32,28 +33,7 @@ def called(query: Query) -> Mapping[tuple[int, int], list[CalledKernels]]:
     if not own_calls:
         return {}
     found: dict[tuple[int, int], list[CalledKernels]] = defaultdict(list)
-    batches = query(statement("kernels_in_calls", rollups=sorted(own_calls))).batches()
-    for (call_id, alike_id, device), (executions, took_ps) in _sums(batches).items():
+    sums = _core.ops_in_calls(stream(statement("kernels_in_calls", rollups=sorted(own_calls))))
+    for call_id, alike_id, device, executions, took_ps in sums:
         found[alike_id, device].append(CalledKernels(own_calls[call_id], executions, took_ps))
     return found
-
-
-def _sums(batches: Iterable[Sequence[Sequence[Any]]]) -> dict[tuple[int, int, int], list[int]]:
-    """Executions and what they took, by the innermost call around them, what they are alike in, and
-    device."""
-    sums: dict[tuple[int, int, int], list[int]] = {}
-    open_: list[tuple[int, int]] = []
-    on = None
-    for batch in batches:
-        for track_id, begin_ps, end_ps, call_id, alike_id, device, took_ps in batch:
-            if track_id != on:
-                on, open_ = track_id, []
-            while open_ and open_[-1][0] <= begin_ps:
-                open_.pop()
-            if call_id is not None:
-                open_.append((end_ps, call_id))
-            elif open_:
-                sum_of = sums.setdefault((open_[-1][1], alike_id, device), [0, 0])
-                sum_of[0] += 1
-                sum_of[1] += took_ps
-    return sums

@@ -90,6 +90,7 @@ def _meaning(label: str | None) -> Meaning:
 
 
 _TAKES = r"^(.*/)?(queue|multiprocessing/queues)\.py:(\w+\.)?get$"
+_WORKERS = r"(^|/)dataloader\.py:(\w+\.)?(_get_iterator|_shutdown_workers)$"
 _PURPOSES = (
     _rule(
         "input",
@@ -97,6 +98,8 @@ _PURPOSES = (
         True,
     ),
     _rule("input", r"(^|/)dataloader\.py:.*(__next__|_next_data|_get_data|_try_get_data)", True),
+    # Where a loader begins and ends its workers.
+    _rule("input", _WORKERS, True),
     # A thread that gets from a queue waits for the one, or for the process, that fills it.
     _rule("input", _TAKES, True),
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
@@ -105,7 +108,7 @@ _PURPOSES = (
     _rule("dispatch", r"(^|/)triton/"),
     _rule(
         "compile",
-        r"(^|/)session\.py:.*_extend_graph|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
+        r"(^|/)session\.py:.*_extend_graph|(^|/)op_def_library\.py:.*apply_op|(^|/)gradients_util\.py:|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
         r"|(^|/)tracing_compilation\.py:.*_create_concrete"
         r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:do_not_convert)|interpreters/(mlir|pe)\."
         r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"
@@ -133,7 +136,7 @@ _PURPOSES = (
     ),
     _rule(
         "wait",
-        r"(^|/)checkpoint/|(^|/)(saver|checkpoint|checkpoint_management|save|functional_saver|saving_lib"
+        r"(^|/)checkpoint/|(^|/)(saver|graph_io|checkpoint|checkpoint_management|save|functional_saver|saving_lib"
         r"|saving_api|serialization)\.py:|(^|/)(summary_ops_v2|summary_io|writer|tensorboard|file_io|event_file_writer)"
         r"\.py:|(^|/)(orbax|tensorboardX)/|(^|/)(pickle|shelve|sqlite3|npyio|_npyio_impl|format)\.py:",
         True,
@@ -262,6 +265,34 @@ _takes = re.compile(_TAKES).search
 def takes(file: str, function: str) -> bool:
     """Whether a function gets from a queue that another thread or process fills."""
     return _takes(f"{file}:{function}") is not None
+
+
+_takes_from_process = re.compile(r"(^|/)multiprocessing/queues\.py:(\w+\.)?get$").search
+_RECEIVING = ("recv_bytes", "_poll", "poll", "__enter__")
+
+
+def takes_from_process(file: str, function: str) -> bool:
+    """Whether a function gets an object from a queue that another process fills: once it has the bytes, it
+    makes the object of them."""
+    return _takes_from_process(f"{file}:{function}") is not None
+
+
+def receives(file: str, function: str) -> bool:
+    """Whether such a function waits for the bytes, or reads them, in a function that it calls."""
+    return "multiprocessing/" in file and function.rpartition(".")[2] in _RECEIVING
+
+
+def waits_in_c(file: str, function: str) -> bool:
+    """Whether a frame is a function of C that waits."""
+    return file == c_functions.FILE and function in c_functions.BLOCKING
+
+
+_runs_workers = re.compile(_WORKERS).search
+
+
+def runs_workers(file: str, function: str) -> bool:
+    """Whether a function begins or ends the workers of a loader."""
+    return _runs_workers(f"{file}:{function}") is not None
 
 
 @lru_cache(maxsize=50_000)

@@ -2,7 +2,8 @@
 --
 -- question: Which lines of the program store, summarise, log, or wait for a device?
 -- reads: stack_sample, stack, stack_frame, frame, step, _moment_step
--- notes: A sample has the purpose of the outermost of its frames that has one.
+-- notes: A sample has the purpose of the outermost of its frames that has one. What a loader calls makes a batch,
+--   whatever it reads.
 -- columns:
 --   run_id, host_id
 --   step_id | int | Step row | row of the view step
@@ -39,6 +40,7 @@ WITH known AS (
       ) THEN 4
       WHEN f.module = 'jax._src.api' AND f.function IN ('block_until_ready', 'device_get') THEN 4
       WHEN f.file = '<built-in>' AND f.function = 'block_until_ready' THEN 4
+      WHEN f.module LIKE 'torch.utils.data.%' OR f.module LIKE 'tensorflow.python.data.ops.iterator%' THEN 5
       ELSE 0
     END AS purpose_number
   FROM frame AS f
@@ -73,4 +75,4 @@ INNER JOIN stack AS k ON k.id = m.stack_id
 INNER JOIN _moment_step AS w ON w.what = 'sample' AND w.moment_id = m.id
 INNER JOIN step AS s ON s.id = w.step_id
 INNER JOIN frame AS g ON g.id = k.place_id
-WHERE m.is_main AND s.averaged
+WHERE m.is_main AND s.averaged AND o.purpose_number < 5

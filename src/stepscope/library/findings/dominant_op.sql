@@ -9,7 +9,8 @@
 -- action: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out: fewer or
 --   smaller ones, bfloat16 where the hardware has it.
 -- action_tensorflow: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
---   fewer or smaller ones, bfloat16 where the hardware has it, jit_compile=True for chains of small ones.
+--   fewer or smaller ones, bfloat16 where the hardware has it, XLA for chains of small ones (jit_compile=True; in
+--   TensorFlow 1 global_jit_level=tf.OptimizerOptions.ON_1).
 -- action_pytorch: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
 --   fewer or smaller ones, torch.autocast where the hardware has bfloat16, torch.compile for chains of small ones.
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of

@@ -44,9 +44,9 @@ seen AS (
 
 SELECT
   CASE WHEN t.lines_ps * 4 >= h.all_ps THEN 'medium' ELSE 'low' END AS severity,
-  CAST(t.lines_ps AS BIGINT) AS impact_ps,
+  CAST(least!(t.lines_ps, h.all_ps) AS BIGINT) AS impact_ps,
   columns!(t, run_id, host_id),
-  share!(t.lines_ps, h.all_ps) AS share,
+  share!(least!(t.lines_ps, h.all_ps), h.all_ps) AS share,
   t.purpose,
   t.place_file AS file,
   t.place_line AS line,

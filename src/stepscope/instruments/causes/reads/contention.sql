@@ -8,6 +8,7 @@
 --   running | float | threads that ran, on average
 --   waiting | float | threads that waited for a core, on average
 --   later | float | threads made with the iterators, or after, that ran or waited, on average
+--   cores | int | cores of the machine
 --   children | float | cores that processes had which the program started, on average
 --   launching_ps | ps | time in which the thread that runs the steps was sampled while it launched ops
 --   launching_ran_ps | ps | for how much of it that thread ran
@@ -35,10 +36,25 @@ told AS (
     CASE WHEN t.series LIKE '% waiting' THEN t.number END AS waiting_one,
     CASE WHEN t.series LIKE 'later %' THEN t.number END AS later_one,
     CASE WHEN t.name = 'children cpu' THEN t.number END AS children_one,
+    CAST(NULL AS INTEGER) AS cores_one,
     CAST(NULL AS DOUBLE) AS launching_one,
     CAST(NULL AS DOUBLE) AS ran_one,
     CAST(NULL AS DOUBLE) AS queued_one
   FROM threads AS t
+  UNION ALL
+  SELECT
+    columns!(c, run_id, host_id),
+    CAST(NULL AS DOUBLE) AS running_one,
+    CAST(NULL AS DOUBLE) AS waiting_one,
+    CAST(NULL AS DOUBLE) AS later_one,
+    CAST(NULL AS DOUBLE) AS children_one,
+    COUNT(DISTINCT c.series) AS cores_one,
+    CAST(NULL AS DOUBLE) AS launching_one,
+    CAST(NULL AS DOUBLE) AS ran_one,
+    CAST(NULL AS DOUBLE) AS queued_one
+  FROM counter AS c
+  WHERE c.name = 'core busy'
+  GROUP BY c.run_id, c.host_id
   UNION ALL
   SELECT
     columns!(m, run_id, host_id),
@@ -46,6 +62,7 @@ told AS (
     CAST(NULL AS DOUBLE) AS waiting_one,
     CAST(NULL AS DOUBLE) AS later_one,
     CAST(NULL AS DOUBLE) AS children_one,
+    CAST(NULL AS INTEGER) AS cores_one,
     m.weight_ps * l.share AS launching_one,
     m.cpu_ps * l.share AS ran_one,
     m.queued_ps * l.share AS queued_one
@@ -59,6 +76,7 @@ SELECT
   SUM(o.running_one) AS running,
   SUM(o.waiting_one) AS waiting,
   SUM(o.later_one) AS later,
+  MAX(o.cores_one) AS cores,
   SUM(o.children_one) AS children,
   sum!(o.launching_one) AS launching_ps,
   sum!(o.ran_one) AS launching_ran_ps,

@@ -15,38 +15,36 @@
 --   all_ps | ps | for how long any op is
 WITH launches AS (
   SELECT
-    columns!(s, id, source_id, ts_ps),
-    s.ts_ps + s.dur_ps AS end_ps,
-    COALESCE(r.op_name, r.name) AS op
+    columns!(s, id, source_id, ts_ps, rollup_id),
+    s.ts_ps + s.dur_ps AS end_ps
   FROM slice AS s
   INNER JOIN track_place AS p ON p.track_id = s.track_id
-  INNER JOIN rollup_op AS r ON r.id = s.rollup_id
   WHERE p.place = 'launch' AND s.dur_ps > 0 AND s.run_id = $run_id AND s.host_id = $host_id
 ),
 
 ordered AS (
   SELECT
-    columns!(l, source_id, op, ts_ps, end_ps),
+    columns!(l, source_id, rollup_id, ts_ps, end_ps),
     covered!(l.end_ps, l.ts_ps, l.id, l.source_id) AS covered_ps
   FROM launches AS l
 ),
 
 moments AS (
   SELECT
-    columns!(o, source_id, op),
+    columns!(o, source_id, rollup_id),
     o.ts_ps AS at_ps,
     -1 AS of_op,
     CASE WHEN o.covered_ps > o.ts_ps THEN 0 ELSE -1 END AS of_all
   FROM ordered AS o
   UNION ALL
   SELECT
-    columns!(o, source_id, op),
+    columns!(o, source_id, rollup_id),
     o.end_ps AS at_ps,
     1 AS of_op,
     CASE WHEN o.covered_ps >= o.end_ps THEN 0 ELSE 1 END AS of_all
   FROM ordered AS o
   UNION ALL
-  SELECT columns!(o, source_id, op), o.covered_ps AS at_ps, 0 AS of_op, -1 AS of_all
+  SELECT columns!(o, source_id, rollup_id), o.covered_ps AS at_ps, 0 AS of_op, -1 AS of_all
   FROM ordered AS o
   WHERE o.covered_ps > o.ts_ps AND o.covered_ps < o.end_ps
 ),
@@ -59,13 +57,13 @@ devices AS (
 ),
 
 marks AS (
-  SELECT d.source_id, d.device, m.op, m.at_ps, m.of_op, m.of_all, 0 AS idle_ps, CAST(NULL AS BIGINT) AS end_ps
+  SELECT d.source_id, d.device, m.rollup_id, m.at_ps, m.of_op, m.of_all, 0 AS idle_ps, CAST(NULL AS BIGINT) AS end_ps
   FROM moments AS m
   INNER JOIN devices AS d ON d.source_id = m.source_id
   UNION ALL
   SELECT
     columns!(g, source_id, device),
-    NULL AS op,
+    NULL AS rollup_id,
     g.begin_ps AS at_ps,
     0 AS of_op,
     0 AS of_all,
@@ -77,7 +75,7 @@ marks AS (
 
 passed AS (
   SELECT
-    columns!(m, device, op, at_ps, of_op, of_all),
+    columns!(m, device, rollup_id, at_ps, of_op, of_all),
     SUM(m.idle_ps) OVER (
       PARTITION BY m.source_id, m.device
       ORDER BY m.at_ps NULLS LAST, m.idle_ps NULLS LAST
@@ -93,27 +91,41 @@ passed AS (
 
 idle AS (
   SELECT
-    columns!(p, device, op, of_op, of_all),
+    columns!(p, device, rollup_id, of_op, of_all),
     p.begun_ps - CASE WHEN p.until_ps > p.at_ps THEN p.until_ps - p.at_ps ELSE 0 END AS idle_until_ps
   FROM passed AS p
-  WHERE p.op IS NOT NULL
+  WHERE p.rollup_id IS NOT NULL
+),
+
+labels AS (
+  SELECT
+    columns!(i, device, rollup_id),
+    SUM(i.of_op * i.idle_until_ps) AS own_sum,
+    SUM(i.of_all * i.idle_until_ps) AS own_new_sum
+  FROM idle AS i
+  GROUP BY columns!(i, device, rollup_id)
+),
+
+devices_summed AS (
+  SELECT b.device, SUM(b.own_new_sum) AS all_sum FROM labels AS b GROUP BY b.device
 ),
 
 ops AS (
   SELECT
-    i.device,
-    i.op,
-    SUM(i.of_op * i.idle_until_ps) AS op_sum,
-    SUM(i.of_all * i.idle_until_ps) AS new_sum
-  FROM idle AS i
-  GROUP BY i.device, i.op
+    b.device,
+    COALESCE(r.op_name, r.name) AS op,
+    SUM(b.own_sum) AS op_sum
+  FROM labels AS b
+  INNER JOIN rollup_op AS r ON r.id = b.rollup_id
+  WHERE b.own_sum > 0
+  GROUP BY b.device, COALESCE(r.op_name, r.name)
 )
 
 SELECT
   p.op,
   CAST(p.op_sum AS BIGINT) AS op_ps,
-  CAST(SUM(p.new_sum) OVER (PARTITION BY p.device) AS BIGINT) AS all_ps
+  CAST(d.all_sum AS BIGINT) AS all_ps
 FROM ops AS p
-WHERE p.op_sum > 0
+INNER JOIN devices_summed AS d ON d.device = p.device
 ORDER BY nulls_last!(p.op_sum DESC, p.op, p.device)
 LIMIT 1

@@ -9,10 +9,10 @@
 --   track_id | int | track of the thread
 --   begin_ps | ps | start
 --   end_ps | ps | end
---   call_id | int | row of rollup_op of a call; NULL for an op
---   alike_id | int | of an op: the row of the statement costed_kernels that it is added up in; NULL for a call
---   device_track_id | int | of an op: number of the device that ran its kernels; NULL for a call
---   took_ps | ps | what its kernels took; NULL for a call
+--   call_id | int | row of rollup_op of a call; -1 for an op
+--   alike_id | int | of an op: the row of the statement costed_kernels that it is added up in; -1 for a call
+--   device_track_id | int | of an op: number of the device that ran its kernels; -1 for a call
+--   took_ps | ps | what its kernels took; 0 for a call
 WITH told AS (
   SELECT
     s.id AS slice_id,
@@ -20,9 +20,9 @@ WITH told AS (
     s.ts_ps,
     s.dur_ps,
     s.rollup_id AS of_call,
-    CAST(NULL AS BIGINT) AS alike,
-    CAST(NULL AS BIGINT) AS on_device,
-    CAST(NULL AS BIGINT) AS kernels_ps
+    CAST(-1 AS BIGINT) AS alike,
+    CAST(-1 AS BIGINT) AS on_device,
+    CAST(0 AS BIGINT) AS kernels_ps
   FROM slice AS s
   WHERE s.rollup_id IN $rollups
   UNION ALL
@@ -31,7 +31,7 @@ WITH told AS (
     k.track_id,
     k.begin_ps AS ts_ps,
     k.length_ps AS dur_ps,
-    CAST(NULL AS BIGINT) AS of_call,
+    CAST(-1 AS BIGINT) AS of_call,
     MIN(k.launched_from) OVER (
       PARTITION BY k.source_id, k.device_track_id, k.op, k.shapes_json, k.in_parts
     ) AS alike,
