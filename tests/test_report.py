@@ -44,7 +44,7 @@ def commands(*paths: str) -> tuple[str, ...]:
     """What the report of WAITING offers next, had it been read from these paths."""
     trace = _waiting_trace()
     trace.given = paths
-    told = {"runs_and_hosts": [{"sources": 1}], "pipeline_stages": []}
+    told = {"runs_and_hosts": [{"sources": 1, "events": 1}], "pipeline_stages": []}
     return next_commands(trace, waiting().findings, told)
 
 

@@ -20,6 +20,8 @@ OP = {"op_name": "a"}
         ("MatMul", OP, ("compute", None, "compute", True)),
         ("MatMul", {"category": "cpu_op"}, ("compute", None, "compute", True)),
         ("MatMul", {"producer": "horovod"}, ("compute", None, "compute", True)),
+        ("4", {"producer": "horovod"}, ("compute", None, None, False)),
+        ("Notify_Wait", {"producer": "unknown"}, ("wait", None, None, True)),
         (
             "MatMul",
             {"producer": "horovod", "category": "user_annotation"},

@@ -13,6 +13,8 @@ import pytest
 
 from stepscope import _core
 from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
+from stepscope.report import summary
+from stepscope.session import trace
 from tests import corpus
 from tests.formats import reference_step_stats as reference
 from tests.later import proto
@@ -138,6 +140,22 @@ def test_a_file_of_scalars_says_so() -> None:
     assert note["slug"] == "no-trace-in-events"
     assert "1 file_version, 3 summary scalar" in note["detail"]
     assert store.tables()["slice"] == 0
+
+
+def test_a_file_of_a_graph_is_no_empty_recording(tmp_path: Path) -> None:
+    """As a FileWriter of TensorFlow 1 writes it: there is no trace, and the graph can be looked at."""
+    events = [event_pb2.Event(wall_time=1.5, file_version="brain.Event:2")]
+    drawn = proto("core.framework.graph_pb2").GraphDef()
+    drawn.node.add(name="a", op="Placeholder")
+    drawn.node.add(name="b", op="Relu", input=["a"])
+    events.append(event_pb2.Event(wall_time=2.5, graph_def=drawn.SerializeToString()))
+    path = tmp_path / "events.out.tfevents.1525112815.host"
+    path.write_bytes(b"".join(record(event.SerializeToString()) for event in events))
+    with trace.open(path, cache=False) as opened:
+        told = summary.build(opened)
+    said = "2 records with a graph and no run metadata: 1 file_version, 1 graph_def"
+    assert told.headline == (f"No trace is in {path.name}: {said}.",)
+    assert told.next_commands == (f"stepscope graph {path}",)
 
 
 @pytest.mark.repeats("reads recordings that do not ship")

@@ -47,6 +47,24 @@ def test_speedscope():
     ]
 
 
+def test_speedscope_of_a_clock_that_has_run_for_months(tmp_path):
+    """215 days in nanoseconds: more picoseconds than fit, so times count from the first profile's start."""
+    path = SAMPLES / "py_spy.speedscope.json"
+    begin = 18_598_949_628_207_192
+    spans = [("O", 500, 0), ("O", 1000, 1), ("C", 3000, 1), ("C", 9000, 0)]
+    profile = {
+        "type": "evented", "name": "python", "unit": "nanoseconds", "startValue": begin,
+        "endValue": begin + 10_000,
+        "events": [{"type": kind, "at": begin + at, "frame": frame} for kind, at, frame in spans],
+    }  # fmt: skip
+    whole = json.loads(path.read_text()) | {"profiles": [profile]}
+    (tmp_path / path.name).write_text(json.dumps(whole))
+    assert [span[1:] for span in slices(tmp_path / path.name)] == [
+        (500_000, 8_500_000, 0),
+        (10**6, 2 * 10**6, 1),
+    ]
+
+
 def test_cpuprofile():
     path = SAMPLES / "node.cpuprofile"
     us = 10**6

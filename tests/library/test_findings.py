@@ -293,6 +293,20 @@ def test_cpu_ops_in_device_step():
     assert "cpu_ops_in_device_step" not in found(draw(alone), ("cpu_ops_in_device_step",))
 
 
+def test_ops_of_the_input_pipeline_are_in_it_already():
+    """TensorFlow's profiler counts what fetches the next batch to a step, and not what the pipeline
+    runs on the same threads."""
+    text = STEPS + "cpu/t thread : [a:GatherV2.....][n:IteratorGetNext]\ngpu/s device_stream : [k:MatMul]"
+    tables = draw(text)
+    (fetch,) = (row for row in tables.rows["slice"] if row["op_type"] == "IteratorGetNext")
+    assert "cpu_ops_in_device_step" in found(tables, ("cpu_ops_in_device_step",))
+    fetch["args_json"] = '{"group_id":0}'
+    assert "cpu_ops_in_device_step" not in found(tables, ("cpu_ops_in_device_step",))
+    (op,) = (row for row in tables.rows["slice"] if row["op_type"] == "GatherV2")
+    op["args_json"] = '{"group_id":0,"is_eager":0}'
+    assert "cpu_ops_in_device_step" in found(tables, ("cpu_ops_in_device_step",))
+
+
 def test_many_tiny_kernels():
     row = one("gpu/s device_stream : " + "[k]   " * 120, "many_tiny_kernels")
     assert (row["kernels"], row["gaps"], row["mean_ps"]) == (120, 119, 3 * UNIT_PS)
@@ -366,6 +380,11 @@ def test_dominant_op():
     assert (row["slices"], row["runs"], row["largest_share"]) == (2, 2, None)
     for part in tables.rows["step_part"]:
         part["label"] = "python"
+    assert found(tables, ("dominant_op",)) == {}
+    for part in tables.rows["step_part"]:
+        part["label"] = "compute"
+    for source in tables.rows["source"]:
+        source["producer"] = "unknown"  # whatever somebody drew, like the steps themselves, is no op
     assert found(tables, ("dominant_op",)) == {}
 
 

@@ -38,7 +38,8 @@ def build(pieces: Pieces) -> Store:
     profiles = listed(member(whole, "profiles"))
     if not profiles:
         raise Damaged("it has no profiles")
-    events = Events(origin_ps=0)
+    # Clocks of machines that have run for months count more picoseconds than fit into 64 bits.
+    events = Events(origin_ps=min(_starts(profiles), default=0))
     for row, profile in enumerate(profiles):
         scale = _UNITS.get(str(member(profile, "unit")))
         title = str(member(profile, "name") or f"profile {row + 1}")
@@ -55,6 +56,14 @@ def build(pieces: Pieces) -> Store:
     if not events.any:
         raise Damaged("none of its profiles has spans of time")
     return events.store(pieces, data, "unknown")
+
+
+def _starts(profiles: Sequence[Any]) -> Iterator[int]:
+    """When each profile begins that counts time."""
+    for profile in profiles:
+        start, scale = number(member(profile, "startValue")), _UNITS.get(str(member(profile, "unit")))
+        if start is not None and scale is not None:
+            yield int(start * scale)
 
 
 def _name(frame: Any) -> str:

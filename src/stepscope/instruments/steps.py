@@ -25,7 +25,7 @@ from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
-from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track, marks_of
+from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def _own_runs(store: Store, steps: list[Step]) -> list[Step]:
 def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
     """The sessions of a timeline that somebody merged from several: each begins with the node `_SOURCE` of
     its graph and runs the same ops, and nothing runs in two of them. Nothing for one session's timeline."""
-    starts = sorted(mark.ts_ps for mark in busiest_track(sources))
+    starts = _begins(sources, {row["id"]: row["process"] for row in _rows(store, "track")})
     executed = _executed(store) if len(starts) > 1 else None
     if executed is None:
         return []
@@ -329,6 +329,20 @@ def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
     why = f"one of {len(starts)} sessions whose timelines were merged"
     spans = enumerate(zip(starts, ends, strict=True))
     return [Step("session", i, start, end, "file", reason=why) for i, (start, end) in spans if end > start]
+
+
+def _begins(sources: Sequence[Mark], processes: Mapping[int, str]) -> list[int]:
+    """When sessions begin: each executor of one has its own node `_SOURCE`, and now one is the first, now
+    another. processes: devices by track_id."""
+    begins: list[int] = []
+    begun: set[str] = set()
+    for mark in sorted(sources, key=lambda mark: mark.ts_ps):
+        device = processes[mark.track_id]
+        if not begins or device in begun:
+            begins.append(mark.ts_ps)
+            begun = set()
+        begun.add(device)
+    return begins
 
 
 def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -> Step:

@@ -192,6 +192,11 @@ def next_commands(
         return ()
     if not any(row["sources"] for row in answers["runs_and_hosts"]):
         return _next_without_events(trace, typed, answers)
+    if (
+        not any(row["events"] for row in answers["runs_and_hosts"])
+        and trace.query(statements.statement("ops_of_graphs", most=1)).rows()
+    ):
+        return (f"stepscope graph {typed}",)
     if only_memory and not answers["op_types"]:
         return (f"stepscope memory {typed}", f"stepscope report {typed} -o report.html")
     slugs = {finding.slug for finding in findings}

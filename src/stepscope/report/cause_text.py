@@ -34,7 +34,7 @@ class Beginning(NamedTuple):
     takes: str
 
 
-_DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers {part}")
+DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers {part}")
 """The recorder knows no ops."""
 _HELD_UP = Beginning(
     lambda judgement: judgement.waits_for_cores, "ops run, or wait for a core to do so, for {part}"
@@ -58,9 +58,9 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
             "no op runs for {part}: Python of a library does",
         ),
     ),
-    "compute": (_DRAWN, _HELD_UP),
+    "compute": (DRAWN, _HELD_UP),
     "none": (
-        _DRAWN,
+        DRAWN,
         _HELD_UP,
         Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"]),
     ),
@@ -94,6 +94,15 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         Beginning(
             lambda judgement: judgement.of_session and not _many_calls(judgement),
             "no op runs for {part}, within Session.run: it feeds, launches or fetches",
+        ),
+        # A call that launches looks like one that runs what was not recorded.
+        Beginning(
+            lambda judgement: (
+                not judgement.share_of("compute")
+                and judgement.loop_runs is None
+                and not _many_calls(judgement)
+            ),
+            "calls of the framework take {part}, and no op that they run was recorded",
         ),
     ),
     # The line is known in which that time passes.
@@ -225,13 +234,14 @@ def _ops(judgement: Judgement) -> str:
         text += f": {_small_ops(judgement, *judgement.small_ops)}"
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
+    if not judgement.of_ops:
+        return text  # Of what was drawn, whatever it was, a sentence of its own says what took most.
     name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
     name += "" if judgement.launched_by is None else f" of {judgement.launched_by}"
     if _layer_alone(judgement) and judgement.layer is not None:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     # Ops run side by side: their times add up to more than the time in which any runs.
-    whole = "op time" if judgement.of_ops else "drawn time"
-    text += f", {name} for {units.show(share, 'ratio')} of all {whole}"
+    text += f", {name} for {units.show(share, 'ratio')} of all op time"
     return text + (_made(judgement) if judgement.cause == "compute" else "")
 
 
@@ -389,6 +399,8 @@ def _unknown(judgement: Judgement) -> str:
         if judgement.before_ps is None
         else f": {units.show(judgement.before_ps, 'ps')} before the first op"
     )
+    if not judgement.of_ops:
+        return before  # The program may be in any language.
     return f"{before}. `stepscope record` samples what the threads of a Python program do, and would tell"
 
 

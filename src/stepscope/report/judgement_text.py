@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.report import remains
-from stepscope.report.cause_text import TAKES, forbidding, limiting
+from stepscope.report.cause_text import DRAWN, TAKES, forbidding, limiting
 from stepscope.report.names import host_of, place_of, unit_of
 from stepscope.step_labels import LOOKS
 
@@ -137,7 +137,9 @@ def _recorded_share(judgement: Judgement) -> list[str]:
         return []
     whole = "the recording" if judgement.whole_capture else f"a {unit_of(judgement)}"
     part = f"{units.show(known[0].share, 'ratio')} of {whole}"
-    return [f"Of what it does show, {TAKES[known[0].label].format(part=part)}."]
+    drawn = known[0].label == "compute" and DRAWN.applies(judgement)
+    takes = DRAWN.takes if drawn else f"of what it does show, {TAKES[known[0].label]}"
+    return [f"{_capitalized(takes.format(part=part))}."]
 
 
 def _broken_laws(judged: Sequence[Judgement]) -> list[str]:

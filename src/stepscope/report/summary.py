@@ -81,7 +81,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         *course.at_top,
     )
     seen = () if first or several else tuple(sampled(_lines(trace)))
-    first = first or seen
+    first = first or seen or _moments_alone(rows_of)
     has_types = all or _has_types(trace, rows_of["ops"], answers["ops"].total)
     text_of = {
         name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
@@ -104,6 +104,12 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         facts=_facts(rows_of),
         document=document(judged, notes, unrelated),
     )
+
+
+def _moments_alone(rows_of: Mapping[str, Rows]) -> tuple[str, ...]:
+    """What is said of recordings of which nothing else can be."""
+    events = any(row["events"] for row in rows_of["runs_and_hosts"])
+    return ("Nothing that was recorded has a duration, so where the time went is unknown.",) if events else ()
 
 
 def _unsaid(found: Sequence[ReportFinding], of_spans: bool, steps: Rows) -> frozenset[str]:

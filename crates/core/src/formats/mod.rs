@@ -6,6 +6,7 @@ pub mod event_file;
 pub mod graph;
 pub mod hlo;
 pub mod markers;
+pub mod node_names;
 pub mod step_stats;
 pub mod tfprof_profile;
 pub mod xplane;

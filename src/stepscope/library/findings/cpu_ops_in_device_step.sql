@@ -13,7 +13,8 @@
 -- weakened_by: lost, capped, truncated
 -- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), or PyTorch those that launch nothing and
 --   take 200 µs or more, and only types that take at least 10 % of the window with their copies. Arrows tie copies to the ops they are for; only StepStats
---   has them, so other recordings count no copies and the sentence does not speak of any.
+--   has them, so other recordings count no copies and the sentence does not speak of any. What TensorFlow's profiler
+--   counts to no step, while it counts what fetches the next batch, runs in functions of the input pipeline.
 -- reasoning: An op without a kernel for the accelerator runs on the processor, and its inputs and outputs
 --   are copied there and back. In a timeline this looks like work on the host while the device has nothing
 --   to do. Two conditions must hold: the accelerator is idle for a fifth of the window, and one op type
@@ -93,6 +94,34 @@ forced_types AS (
   GROUP BY f.source_id, f.op_type
 ),
 
+-- Only what may be told is looked at one by one.
+long_types AS (
+  SELECT t.source_id, t.op_type
+  FROM host_types AS t
+  INNER JOIN ranked AS r ON r.source_id = t.source_id AND r.place_in_list = 1
+  WHERE t.host_ps * 10 >= r.window_ps
+  GROUP BY t.source_id, t.op_type
+),
+
+piped AS (
+  SELECT
+    l.source_id AS piped_source,
+    l.op_type AS piped_type,
+    MAX(CASE WHEN s.args_json LIKE '%"group_id"%' THEN 1 ELSE 0 END) AS grouped
+  FROM long_types AS l
+  INNER JOIN rollup_op AS k ON k.source_id = l.source_id AND k.op_type = l.op_type
+  INNER JOIN slice AS s ON s.rollup_id = k.id
+  GROUP BY l.source_id, l.op_type
+),
+
+fetched AS (
+  SELECT s.source_id AS fetched_source
+  FROM rollup_op AS r
+  INNER JOIN slice AS s ON s.rollup_id = r.id
+  WHERE r.wait = 'input' AND s.args_json LIKE '%"group_id"%'
+  GROUP BY s.source_id
+),
+
 costs AS (
   SELECT
     columns!(t, run_id, host_id, source_id, op_type, number),
@@ -121,5 +150,9 @@ SELECT
   share!(r.sum_idle_ps, r.window_ps) AS idle_share
 FROM costs AS t
 INNER JOIN ranked AS r ON r.source_id = t.source_id AND r.place_in_list = 1
-WHERE r.window_ps > 0 AND r.sum_idle_ps * 5 >= r.window_ps AND t.cost_ps * 10 >= r.window_ps AND t.own_ps > 0
+LEFT JOIN piped AS g ON g.piped_source = t.source_id AND g.piped_type = t.op_type
+LEFT JOIN fetched AS h ON h.fetched_source = t.source_id
+WHERE
+  (COALESCE(g.grouped, 1) = 1 OR h.fetched_source IS NULL)
+  AND r.window_ps > 0 AND r.sum_idle_ps * 5 >= r.window_ps AND t.cost_ps * 10 >= r.window_ps AND t.own_ps > 0
 ORDER BY nulls_last!(t.cost_ps DESC, t.source_id, t.op_type)

@@ -1,7 +1,7 @@
 -- One type of op takes most of the compute
 --
 -- question: Which type of op takes most of the time in which steps compute?
--- reads: _label_line, _computing_op
+-- reads: _label_line, _computing_op, source, _drawn_source
 -- severity: medium from half of the time of all ops, low from 40 % and for products of matrices and convolutions, which
 --   models are made of; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
@@ -14,7 +14,7 @@
 -- action_pytorch: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
 --   fewer or smaller ones, torch.autocast where the hardware has bfloat16, torch.compile for chains of small ones.
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
---   functions, whose ops are there by themselves.
+--   functions, whose ops are there by themselves. Not where a recorder knows no ops, but draws whatever it is told to.
 -- weakened_by: lost, capped, truncated, missing, no-steps
 -- reasoning: A step that only computes gets faster by computing less, or by computing faster. That pays most for the op
 --   that takes most of the time.
@@ -31,9 +31,18 @@
 --   largest_share | ratio | Of the type | part of the type's time that this op takes, where there are others
 --   runs | int | Runs | how often it ran
 --   slices | int | Of all | how often ops of the type ran
-WITH computing AS (
+WITH recorded AS (
+  SELECT s.run_id AS of_run, s.host_id AS of_host
+  FROM source AS s
+  LEFT JOIN _drawn_source AS d ON d.source_id = s.source_id
+  WHERE d.source_id IS NULL
+  GROUP BY s.run_id, s.host_id
+),
+
+computing AS (
   SELECT l.run_id AS of_run, l.host_id AS of_host
   FROM _label_line AS l
+  INNER JOIN recorded AS r ON r.of_run = l.run_id AND r.of_host = l.host_id
   WHERE l.label = 'compute' AND l.label_ps * 2 >= l.steps_ps
   GROUP BY l.run_id, l.host_id
 ),

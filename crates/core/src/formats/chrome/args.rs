@@ -23,6 +23,10 @@ pub(super) struct Args {
     pub name: Field,
     pub op: Field,
     pub hlo_op: Field,
+    /// What a slice is called where its name is cut to the type of its op.
+    pub long_name: Field,
+    /// TensorFlow's profiler counts it to a step.
+    pub grouped: bool,
     pub correlation: i64,
     pub step: i64,
     /// Number of a device.
@@ -133,10 +137,12 @@ impl Args {
             }
             suspect |= keys.add(&arg);
             self.mean |= arg.slot == Slot::Mean;
+            self.grouped |= arg.slot == Slot::Group;
             let slot = match arg.slot {
                 Slot::Name => &mut self.name,
                 Slot::Op => &mut self.op,
                 Slot::HloOp => &mut self.hlo_op,
+                Slot::LongName => &mut self.long_name,
                 Slot::Correlation | Slot::Step | Slot::Device if first != b'{' && first != b'[' => {
                     let mut value = ABSENT;
                     field(cursor, first, &mut value)?;
@@ -214,6 +220,8 @@ enum Slot {
     Name,
     Op,
     HloOp,
+    LongName,
+    Group,
     Correlation,
     Step,
     Device,
@@ -234,6 +242,8 @@ impl Arg {
                 b"name" => Slot::Name,
                 b"op" => Slot::Op,
                 b"hlo_op" => Slot::HloOp,
+                b"long_name" => Slot::LongName,
+                b"group_id" => Slot::Group,
                 b"correlation" => Slot::Correlation,
                 b"step_num" => Slot::Step,
                 b"device" => Slot::Device,
@@ -263,6 +273,8 @@ pub(super) const NO_ARGS: Args = Args {
     name: ABSENT,
     op: ABSENT,
     hlo_op: ABSENT,
+    long_name: ABSENT,
+    grouped: false,
     correlation: MISSING,
     step: MISSING,
     device: MISSING,

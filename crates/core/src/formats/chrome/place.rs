@@ -10,6 +10,7 @@ use super::repair;
 use super::time::Time;
 use super::tracks::{CLASSED, THREAD_HEAD, thread_head};
 use crate::columns::{MISSING, NONE};
+use crate::formats::node_names::op_of;
 use crate::json::{DEEP, ESCAPED, REPAIR, Shape};
 use std::borrow::Cow;
 
@@ -283,9 +284,10 @@ impl Scanner {
         Ok(())
     }
 
-    /// Op name and type, by the three ways writers have of telling them: TensorFlow's Timeline puts
-    /// the node in `args.name` and its type in `args.op`, XLA the instruction in `args.hlo_op`, and
-    /// Kineto names the slices of its ops and kernels by their type.
+    /// Op name and type, by the four ways writers have of telling them: TensorFlow's Timeline puts
+    /// the node in `args.name` and its type in `args.op`, XLA the instruction in `args.hlo_op`,
+    /// Kineto names the slices of its ops and kernels by their type, and TensorFlow's profiler calls
+    /// what executes a node `node:OpType`, in `args.long_name` or by its name.
     #[inline]
     fn op(&mut self, event: &Event, found: &Found<'_>, rules: &Rules, name: u32) -> (u32, u32) {
         if !rules.ops {
@@ -295,6 +297,9 @@ impl Scanner {
         if self.own_op.0.present() || self.own_op.1.present() {
             let (op_name, op_type) = self.own_op;
             return (self.word(op_name, found), self.word(op_type, found));
+        }
+        if args.grouped && !event.category.present() && !args.hlo_op.present() {
+            return self.node(event, found);
         }
         let category = found.plain(event.category);
         let op_name = if args.hlo_op.present() {
@@ -314,6 +319,24 @@ impl Scanner {
             NONE
         };
         (op_name, op_type)
+    }
+
+    /// The node that a slice executes, and its type. What the profiler counts to no step does not get here: it
+    /// belongs to the input pipeline.
+    fn node(&mut self, event: &Event, found: &Found<'_>) -> (u32, u32) {
+        let called = if event.args.long_name.present() {
+            event.args.long_name
+        } else {
+            event.name
+        };
+        let called = found.plain(called);
+        match std::str::from_utf8(&called).ok().and_then(op_of) {
+            Some((node, op_type)) => (
+                self.words.intern(node.as_bytes()),
+                self.words.intern(op_type.as_bytes()),
+            ),
+            None => (NONE, NONE),
+        }
     }
 
     /// The arrows that a slice itself declares (`bind_id`, `flow_in`, `flow_out`).

@@ -321,6 +321,10 @@ fn ops_by_each_writer() {
             {"ph":"X","ts":3,"dur":1,"name":"fusion.7","args":{"hlo_op":"fusion.7"}},
             {"ph":"X","ts":4,"dur":1,"cat":"kernel","name":"k","args":{"correlation":77}},
             {"ph":"X","ts":5,"dur":1,"cat":"Op","name":"x","args":{"name":"scope/x"}},
+            {"ph":"X","ts":6,"dur":1,"tid":2,"name":"a/b/MatMul:_FusedMatMul","args":{"group_id":"0"}},
+            {"ph":"X","ts":7,"dur":1,"tid":2,"name":"MatMul","args":{"group_id":"0","long_name":"a/MatMul:MatMul"}},
+            {"ph":"X","ts":8,"dur":1,"tid":2,"name":"GatherV2:GatherV2"},
+            {"ph":"X","ts":9,"dur":1,"tid":2,"name":"Iterator::Model","args":{"group_id":"0"}},
             {"ph":"B","ts":7,"cat":"kernel","name":"b","args":{"correlation":"78"}},{"ph":"E","ts":8}]"#,
     );
     assert_eq!(
@@ -333,6 +337,10 @@ fn ops_by_each_writer() {
             "b | kernel | - | b | 78",
             // Complete kernels leave the row of the host for one of their own.
             "k | kernel | - | k | 77",
+            "a/b/MatMul:_FusedMatMul | - | a/b/MatMul | _FusedMatMul | -",
+            "MatMul | - | a/MatMul | MatMul | -",
+            "GatherV2:GatherV2 | - | - | - | -",
+            "Iterator::Model | - | - | - | -",
         ]
     );
 }

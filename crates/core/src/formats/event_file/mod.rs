@@ -48,7 +48,7 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     if records == 0 && broken == 0 {
         return Err(no_records(damage, bytes));
     }
-    let useful = !collector.is_empty();
+    let (of_runs, of_graphs) = (collector.any_runs(), collector.any_graphs());
     collector
         .writer
         .facts
@@ -66,9 +66,12 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect::<Vec<_>>()
         .join(", ");
-    if !useful {
-        let detail =
-            format!("{records} records and in none of them run metadata or a graph: {summary}");
+    if !of_runs {
+        let detail = if of_graphs {
+            format!("{records} records with a graph and no run metadata: {summary}")
+        } else {
+            format!("{records} records and in none of them run metadata or a graph: {summary}")
+        };
         collector
             .writer
             .note("no-trace-in-events", Effect::Info, records, None, detail);

@@ -121,9 +121,14 @@ impl<'a> Collector<'a> {
         self.found.runs.push(run);
     }
 
-    /// True when there was neither an execution nor a node of a graph.
-    pub fn is_empty(&self) -> bool {
-        self.writer.facts.events_seen == 0 && self.graphs.nodes + self.graphs.broken == 0
+    /// True when there was an execution.
+    pub fn any_runs(&self) -> bool {
+        self.writer.facts.events_seen > 0
+    }
+
+    /// True when there was a node of a graph.
+    pub fn any_graphs(&self) -> bool {
+        self.graphs.nodes + self.graphs.broken > 0
     }
 
     fn execution(&mut self, bytes: &[u8], offset: u64) -> Result<()> {

@@ -47,7 +47,9 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
         Form::Binary => walk(&mut read, root, 0, &mut collector)?,
         Form::Text => walk_text(&mut read, root, 0, &mut collector)?,
     };
-    if collector.parts == 0 || (collector.is_empty() && walked.unknown_fields > 0) {
+    if collector.parts == 0
+        || (!(collector.any_runs() || collector.any_graphs()) && walked.unknown_fields > 0)
+    {
         return Err(nothing(&walked, "RunMetadata"));
     }
     collector.finish(options)?;

@@ -4,12 +4,13 @@ use super::clock::Clock;
 
 use super::lines::Line;
 use super::links::{self, Links};
-use super::metadata::{StatNames, hlo_base, op_of, unnumbered};
+use super::metadata::{StatNames, hlo_base, unnumbered};
 use super::pieces::{OpText, Piece};
 use super::tally::Tally;
 use super::tracks::{PlaneKind, line_kind};
 use crate::columns::{Cell, NONE, Table};
 use crate::error::Result;
+use crate::formats::node_names::op_of;
 use crate::store::{Effect, Options, Writer};
 
 /// What is gathered over all planes.
