@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.judgement import Competing, FilterYield, Judgement
+from stepscope.instruments.causes.judgement import Competing, FilterYield, Judgement, UnfilledCache
 from stepscope.instruments.causes.ranking import judge
 from tests.draw import Tables
 from tests.fakes import FakeTrace
@@ -46,6 +46,24 @@ def test_a_thread_that_sleeps_runs_nothing() -> None:
     for row in tables.rows["stack_sample"][20:]:
         row["stack_id"] = stack
     assert _judged(tables).meanwhile is None
+
+
+@pytest.mark.parametrize(
+    ("taken", "position", "found"),
+    [
+        (10, 2, UnfilledCache(14, 10, 40)),
+        (39, 2, UnfilledCache(14, 39, 40)),
+        (40, 2, None),
+        (-1, 2, None),
+        ("all", 2, None),
+        (10, 0, None),
+    ],
+    ids=["some", "all but one", "all", "as many as there are", "unknown", "a cache before the stage"],
+)
+def test_a_cache_of_which_a_part_is_taken_never_fills(
+    taken: object, position: int, found: UnfilledCache | None
+) -> None:
+    assert _judged(made_recordings.a_cache_that_never_fills(taken, position)).unfilled == found
 
 
 def test_python_of_another_thread_keeps_the_interpreter_from_launching() -> None:

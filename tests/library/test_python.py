@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.draw import Tables
 from tests.library.answers import rows
+from tests.report import made_recordings
 from tests.tiers import cases
 
 MS = 10**9
@@ -233,6 +234,15 @@ def test_storing_and_logging_in_the_loop(module: str, function: str, purpose: st
     assert (row["purpose"], row["file"], row["line"]) == (purpose, "train.py", 12)
     assert (row["impact_ps"], row["share"], row["in_steps"], row["severity"]) == (3 * MS, 0.15, 2, "low")
     assert rows(tables, "device_waits_for_host") == []
+
+
+def test_storing_takes_a_step_at_most() -> None:
+    """A sample may stand for time after the step in which it was taken."""
+    tables = made_recordings.storing_in_the_loop()
+    for row in tables.rows["stack_sample"]:
+        row["weight_ps"] *= 2
+    (row,) = rows(tables, "per_step_io")
+    assert (row["share"], row["impact_ps"]) == (1.0, 20 * MS)
 
 
 @pytest.mark.parametrize(("caller", "stores"), [("torch.utils.data.dataloader", False), ("shelf", True)])

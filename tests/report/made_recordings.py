@@ -655,6 +655,22 @@ def an_input_pipeline_that_filters(kept: int = 6, name: str = "Filter") -> Table
     return tables
 
 
+def a_cache_that_never_fills(taken: object = 10, position: int = 2) -> Tables:
+    """Behind the stage that limits the input, of which so many elements of 40 are taken."""
+    tables = an_input_pipeline()
+    tables.rows["iterator"][0]["user_position"] = 1
+    facts = {"file": "data.py", "function": "make", "inputs_json": "[]", "iterator": 0}
+    for at, transformation, arguments in (
+        (position, "cache", {"cardinality": 40}),
+        (position + 1, "take", {"count": taken, "cardinality": 10}),
+    ):
+        text = json.dumps(arguments)
+        tables.add(
+            "user_stage", position=at, transformation=transformation, line=12 + at, args_json=text, **facts
+        )
+    return tables
+
+
 def an_iterator_for_each_step() -> Tables:
     """Each of four steps makes one, and draws from it."""
     step = "[train.............................................................]"
@@ -848,6 +864,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_layer,
         an_input_pipeline,
         an_input_pipeline_that_filters,
+        a_cache_that_never_fills,
         an_input_pipeline_of_python,
         an_input_pipeline_of_a_generator,
         an_input_pipeline_of_two_slow_stages,

@@ -263,6 +263,11 @@ def _input(judgement: Judgement) -> str:
     if judgement.kept is not None:
         line = "" if judgement.kept.line is None else f" in line {judgement.kept.line}"
         text += f", and .filter{line} keeps {units.show(judgement.kept.part, 'ratio')} of what that makes"
+    if (cache := judgement.unfilled) is not None:
+        line = "" if cache.line is None else f" in line {cache.line}"
+        text += (
+            f". The .cache{line} never fills: .take draws {cache.taken:,} of its {cache.elements:,} elements"
+        )
     if judgement.remade is not None:
         made, steps = judgement.remade
         text += f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"

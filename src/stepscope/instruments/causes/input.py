@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, FilterYield
+from stepscope.instruments.causes.judgement import Explanation, FilterYield, UnfilledCache
 from stepscope.instruments.causes.loader_work import loader_work
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost
@@ -66,6 +67,8 @@ class LimitingStage(NamedTuple):
     """The function of the program's that it calls, where the capture tells."""
     kept: FilterYield | None = None
     """What a filter right behind it keeps, where that is little."""
+    position: int | None = None
+    """As the program counts its transformations."""
 
 
 class InputCause(LineCause):
@@ -103,6 +106,7 @@ class InputCause(LineCause):
         steps = len(host.all_steps)
         return replace(
             found, stage=stage.name, spoken=stage.spoken, given=stage.function, kept=stage.kept,
+            unfilled=unfilled_cache(host.ask, stage.position),
             remade=(made, steps) if made_in_steps(made, steps) else None,
         )  # fmt: skip
 
@@ -191,4 +195,20 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
         spoken if file is None or nested else " with ".join(map(call_text, written)) or spoken,
         function_in(arguments or "") if transformation and not nested else None,
         FilterYield(kept, filter_line) if kept is not None and kept < _LITTLE else None,
+        position,
     )
+
+
+def unfilled_cache(ask: AskHost, position: int | None) -> UnfilledCache | None:
+    """The cache behind a stage of which `take` draws a part: TensorFlow drops what a pass leaves unfinished,
+    and makes all of it again."""
+    if position is None:
+        return None
+    for at, line, cache, take in ask("caches_taken_from"):
+        elements = strict_json.members(cache).get("cardinality")
+        taken = strict_json.members(take).get("count")
+        if not isinstance(elements, int) or not isinstance(taken, int):
+            continue
+        if position < at and 0 <= taken < elements:
+            return UnfilledCache(line, taken, elements)
+    return None

@@ -133,6 +133,17 @@ class FilterYield:
 
 
 @dataclass(frozen=True)
+class UnfilledCache:
+    """A cache behind a stage that no pass over the data fills, so that none reads from it."""
+
+    line: int | None
+    taken: int
+    """Elements that a pass draws."""
+    elements: int
+    """All there are."""
+
+
+@dataclass(frozen=True)
 class Competing:
     """Other work of the program, which has cores while its steps wait for some."""
 
@@ -179,6 +190,7 @@ class Explanation:
     """Whether `place` is the line that waits for the stage, of which no line is known."""
     loader_work: tuple[LoaderWork, float] | None = None
     """What the driving thread does itself for most of the wait for a loader, and for which part of it."""
+    unfilled: UnfilledCache | None = None
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
     gap_launches: GapLaunches | None = None
