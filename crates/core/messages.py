@@ -31,11 +31,11 @@ CONTAINERS = {
     "ProfileProto", "RunMetadata", "RunMetadata.FunctionGraphs", "SavedModel", "StepStats",
 }  # fmt: skip
 
-# Messages that no reader looks into: their fields are skipped, so their own messages are not listed. TensorFlow 1.1
-# writes texts into a CodeDef where later versions write numbers.
+# Messages that no reader looks into: their fields are skipped, so their own messages are not listed.
+# TensorFlow 1.1 writes texts into a CodeDef where later versions write numbers.
 UNREAD = {
-    "AssetFileDef", "CodeDef", "MetaGraphDef.CollectionDefEntry", "MetaGraphDef.SignatureDefEntry", "SaverDef",
-    "SavedObjectGraph", "google.protobuf.Any",
+    "AssetFileDef", "CodeDef", "MetaGraphDef.CollectionDefEntry", "MetaGraphDef.SignatureDefEntry",
+    "SaverDef", "SavedObjectGraph", "google.protobuf.Any",
 }  # fmt: skip
 
 # The one enumeration whose names are needed.
