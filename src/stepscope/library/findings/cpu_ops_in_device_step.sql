@@ -11,10 +11,11 @@
 -- action_pytorch: Make and compute tensors on the device that uses them (device=…), or in the workers of a DataLoader,
 --   where it overlaps with training.
 -- weakened_by: lost, capped, truncated
--- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), or PyTorch those that launch nothing and
---   take 200 µs or more, and only types that take at least 10 % of the window with their copies. Arrows tie copies to the ops they are for; only StepStats
---   has them, so other recordings count no copies and the sentence does not speak of any. What TensorFlow's profiler
---   counts to no step, while it counts what fetches the next batch, runs in functions of the input pipeline.
+-- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), or PyTorch those that launch nothing
+--   and take 200 µs or more, and only types that take at least 10 % of the window with their copies. Arrows tie
+--   copies to the ops they are for; only StepStats has them, so other recordings count no copies and the sentence
+--   does not speak of any. What TensorFlow's profiler counts to no step, while it counts what fetches the next batch,
+--   runs in functions of the input pipeline.
 -- reasoning: An op without a kernel for the accelerator runs on the processor, and its inputs and outputs
 --   are copied there and back. In a timeline this looks like work on the host while the device has nothing
 --   to do. Two conditions must hold: the accelerator is idle for a fifth of the window, and one op type
