@@ -32,7 +32,7 @@
 --   runs | int | Runs | how often it ran
 --   slices | int | Of all | how often ops of the type ran
 WITH recorded AS (
-  SELECT s.run_id AS of_run, s.host_id AS of_host
+  SELECT s.run_id AS recorded_run, s.host_id AS recorded_host
   FROM source AS s
   LEFT JOIN _drawn_source AS d ON d.source_id = s.source_id
   WHERE d.source_id IS NULL
@@ -40,9 +40,9 @@ WITH recorded AS (
 ),
 
 computing AS (
-  SELECT l.run_id AS of_run, l.host_id AS of_host
+  SELECT l.run_id AS in_run, l.host_id AS in_host
   FROM _label_line AS l
-  INNER JOIN recorded AS r ON r.of_run = l.run_id AND r.of_host = l.host_id
+  INNER JOIN recorded AS r ON r.recorded_run = l.run_id AND r.recorded_host = l.host_id
   WHERE l.label = 'compute' AND l.label_ps * 2 >= l.steps_ps
   GROUP BY l.run_id, l.host_id
 ),
@@ -57,7 +57,7 @@ computed AS (
     o.kind_ps,
     o.slices AS kind_slices
   FROM _computing_op AS o
-  INNER JOIN computing AS c ON c.of_run = o.run_id AND c.of_host = o.host_id
+  INNER JOIN computing AS c ON c.in_run = o.run_id AND c.in_host = o.host_id
   WHERE o.class = 'compute'
 ),
 
