@@ -507,14 +507,14 @@ NOTES: dict[str, Message] = {
         "Nothing.",
     ),
     "debugging-switches": Message(
-        "Switches for finding faults were on",
+        "Switches for debugging were on",
         "Frameworks have switches that check each value, keep a traceback for each op, or run op by op what "
         "is compiled otherwise: torch.autograd.set_detect_anomaly, CUDA_LAUNCH_BLOCKING, jax_debug_nans, "
         "jax_debug_infs, jax_disable_jit, jax_check_tracer_leaks, tf.config.run_functions_eagerly, "
         "tf.debugging.enable_check_numerics, tf.data.experimental.enable_debug_mode. `stepscope record` "
         "notes those that are on while it records. They slow steps; how much, nothing tells but a recording "
         "without them.",
-        "Switch them off where no fault is looked for, and record again.",
+        "Switch them off where nothing is debugged, and record again.",
     ),
     "doubtful-module": Message(
         "A file of a dump folder was read in part",

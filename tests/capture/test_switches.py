@@ -1,4 +1,4 @@
-"""Switches for finding faults, as the recorder reads them from the frameworks."""
+"""Switches for debugging, as the recorder reads them from the frameworks."""
 
 import sys
 from types import SimpleNamespace

@@ -180,7 +180,7 @@ def damage_and_caps() -> Tables:
 
 
 def switches_on(names: str = "jax_debug_nans", number: int = 1) -> Tables:
-    """Steps of a program with switches for finding faults."""
+    """Steps of a program with switches for debugging."""
     tables = draw(STEPS + PYTHON)
     tables.add("source_note", slug="debugging-switches", effect="info", events=number, detail=names)
     return tables

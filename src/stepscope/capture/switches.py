@@ -1,4 +1,4 @@
-"""Switches of frameworks that are for finding faults and slow each step, as the program calls them."""
+"""Switches of frameworks for debugging, which slow each step, as the program calls them."""
 
 import contextlib
 import os

@@ -182,7 +182,7 @@ def _note_kept_moments(files: CaptureFiles) -> None:
 
 
 def _switches(record: Mapping[str, Any]) -> list[str]:
-    """Switches for finding faults that were on."""
+    """Switches for debugging that were on."""
     found = record.get("switches")
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 

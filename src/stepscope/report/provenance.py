@@ -33,13 +33,16 @@ def sentences(query: Query) -> list[str]:
 
 
 def switched_on(query: Query) -> list[str]:
-    """One sentence a run whose program had switches for finding faults on."""
+    """One sentence a run whose program had switches for debugging on."""
     runs = query(statement("debugging_switches")).rows()
-    return [
-        f"For finding faults, {names} {units.agree(switches, 'is', 'are')} on"
-        f"{f' in {run}' if len(runs) > 1 else ''}, which slows steps."
-        for run, names, switches in runs
-    ]
+    found = []
+    for run, names, switches in runs:
+        where = f" in {run}" if len(runs) > 1 else ""
+        what = units.agree(
+            switches, "a switch for debugging, which slows", "switches for debugging, which slow"
+        )
+        found.append(f"{names} {units.agree(switches, 'is', 'are')} on{where}: {what} steps.")
+    return found
 
 
 def _facts(

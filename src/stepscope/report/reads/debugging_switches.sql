@@ -1,6 +1,6 @@
--- Switches for finding faults
+-- Switches for debugging
 --
--- question: Which switches for finding faults were on while each run was recorded?
+-- question: Which switches for debugging were on while each run was recorded?
 -- reads: source_note
 -- columns:
 --   of_run | text | run
