@@ -20,6 +20,7 @@ from tests.later import proto
 
 PROFILES = SAMPLES / "tfprof"
 RESNET = SAMPLES / "tf1" / "resnet32"
+CPU = "/job:localhost/replica:0/task:0/device:cpu:0"
 GPU = SAMPLES / "run_metadata" / "gpu_sparse.pb"
 
 
@@ -129,6 +130,10 @@ def test_profiles_of_a_program_count_each_step_once() -> None:
     assert trace.query("SELECT path FROM source").rows() == [(str(PROFILES / "profile_5"),)]
     ((slug, detail),) = trace.query("SELECT slug, detail FROM source_note").rows()
     assert (slug, detail) == ("same-capture", "profile_4: the same recording, not read again")
+    assert trace.query("SELECT process, name FROM track ORDER BY id").rows() == [
+        (CPU, "lane 0"),
+        (CPU, "lane 1"),
+    ]
     answer = str(trace.answer)
     assert "Conv2DBackpropFilter" in answer
     assert "train.py:6 `model`" in answer

@@ -115,6 +115,7 @@ impl Taker for Collector<'_> {
         offset: u64,
     ) -> Result<()> {
         self.begin_run(Run {
+            mark: Some(tag.clone()),
             tag: Some(tag),
             step,
         });

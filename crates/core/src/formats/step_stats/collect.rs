@@ -19,8 +19,10 @@ use std::collections::HashMap;
 /// One RunMetadata: the file's only one, or one of the records of an event file.
 #[derive(Debug, Default, Clone)]
 pub struct Run {
-    /// Tag of the record; None for a file that is a RunMetadata itself.
+    /// Tag of the record, which has rows of its own; None for a file that is a RunMetadata itself.
     pub tag: Option<String>,
+    /// What the mark over it says, which separates it from others; None where it is alone.
+    pub mark: Option<String>,
     /// Step of the record, if it has one.
     pub step: Option<i64>,
 }

@@ -69,7 +69,7 @@ pub struct Plan {
     pub devices: HashMap<String, u32>,
 }
 
-/// Lays the executions out; writes devices, tracks and the marks of tagged runs.
+/// Lays the executions out; writes devices, tracks and the marks of runs.
 pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
     let mut devices = HashMap::new();
     let entry_devices = write_devices(writer, &found.entries, &mut devices)?;
@@ -86,7 +86,7 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
         .entries
         .iter()
         .filter(|entry| is_numbered(&entry.device))
-        .map(|entry| (entry.run, base(&entry.device)))
+        .map(|entry| (own_rows(found, entry.run), base(&entry.device)))
         .collect();
     let recv = (0..found.nodes.len() as u32).find(|code| found.nodes.get(*code) == RECV_TENSOR);
 
@@ -130,7 +130,7 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
             ""
         };
         rows.entry(Row {
-            run: entry.run,
+            run: own_rows(found, entry.run),
             device,
             class,
             thread,
@@ -162,6 +162,14 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
         origin_ns,
         devices,
     })
+}
+
+/// The run whose rows those of a run are: its own where it has a tag, else the first.
+fn own_rows(found: &Collected, run: u32) -> u32 {
+    match found.runs[run as usize].tag {
+        Some(_) => run,
+        None => 0,
+    }
 }
 
 /// Rows of a run and device, in the order of their tracks.
@@ -383,7 +391,7 @@ impl Tracks<'_> {
     }
 }
 
-/// A mark over each tagged run, which separates the steps of an event file.
+/// A mark over each run that has one, which separates the steps of a file.
 fn write_marks(writer: &mut Writer, runs: &[Run], placed: &[Placed]) -> Result<()> {
     let mut spans: BTreeMap<u32, (i64, i64, u32)> = BTreeMap::new();
     for one in placed {
@@ -395,10 +403,10 @@ fn write_marks(writer: &mut Writer, runs: &[Run], placed: &[Placed]) -> Result<(
     }
     for (run, (start_ps, end_ps, track)) in spans {
         let run = &runs[run as usize];
-        let Some(tag) = &run.tag else { continue };
+        let Some(mark) = &run.mark else { continue };
         let cells = [
             Cell::I64(i64::from(track)),
-            Cell::Text(tag),
+            Cell::Text(mark),
             Cell::I64(start_ps),
             Cell::I64(end_ps - start_ps),
             run.step.map_or(Cell::Null, Cell::I64),

@@ -59,7 +59,8 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     }
     for (step, executions) in steps {
         collector.begin_run(Run {
-            tag: Some(format!("step {step}")),
+            tag: None,
+            mark: Some(format!("step {step}")),
             step: Some(step),
         });
         write_step(&mut collector, executions)?;
