@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stepscope._core import Store
+    from stepscope.formats import Pieces
 
 HOST = "/host:CPU"
 
@@ -37,12 +38,14 @@ def mark(tracks: Iterable[dict[str, Any]], devices: Collection[str]) -> bool:
     return found
 
 
-def finish(store: Store) -> None:
-    """The same for a store of RunMetadata or StepStats."""
+def decode(pieces: Pieces, name: str) -> Store:
+    """What the decoder of this name, one of StepStats, makes of a file, with the host's rows marked."""
+    store = pieces.decode(name)
     tables = store.tables()
     if "track" not in tables or "device" not in tables:
-        return
+        return store
     devices = {str(row["name"]) for row in store.rows("device")}
     if HOST in devices and mark(tracks := store.rows("track"), devices):
         columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
         store.replace("track", {column: [track[column] for track in tracks] for column in columns})
+    return store

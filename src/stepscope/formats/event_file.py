@@ -24,6 +24,4 @@ def build(pieces: Pieces) -> Store:
     """The native core reads all that the file holds."""
     from stepscope.formats import _host_trace
 
-    store = pieces.decode(NAME)
-    _host_trace.finish(store)
-    return store
+    return _host_trace.decode(pieces, NAME)

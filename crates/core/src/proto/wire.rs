@@ -231,6 +231,19 @@ impl<'a> Field<'a> {
         self.bytes().map(|bytes| Fields::new(bytes, self.body))
     }
 
+    /// Key and value of an entry of a map by number; a key that is not written, or is no number, is 0.
+    pub fn entry(&self) -> (i64, Option<Field<'a>>) {
+        let (mut key, mut value) = (0, None);
+        for part in self.message().into_iter().flatten().flatten() {
+            match part.number {
+                1 => key = part.i64().unwrap_or_default(),
+                2 => value = Some(part),
+                _ => {}
+            }
+        }
+        (key, value)
+    }
+
     /// Numbers of a repeated varint field, packed or not.
     pub fn varints(&self) -> Varints<'a> {
         match self.value {

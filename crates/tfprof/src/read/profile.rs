@@ -14,19 +14,6 @@ fn parts<'a>(field: &Field<'a>) -> impl Iterator<Item = Field<'a>> + use<'a> {
     field.message().into_iter().flatten().flatten()
 }
 
-/// A number and a message of a map's entry.
-fn numbered<'a>(entry: &Field<'a>) -> (i64, Option<Field<'a>>) {
-    let (mut key, mut value) = (0, None);
-    for part in parts(entry) {
-        match part.number {
-            1 => key = part.i64().unwrap_or_default(),
-            2 => value = Some(part),
-            _ => {}
-        }
-    }
-    (key, value)
-}
-
 fn int(field: &Field<'_>) -> i64 {
     field.i64().unwrap_or_default()
 }
@@ -51,7 +38,7 @@ pub fn profile(model: &mut Model, input: &Input) -> Result<u64> {
         match field.number {
             1 => {
                 check(&field, 0)?;
-                if let (id, Some(node)) = numbered(&field) {
+                if let (id, Some(node)) = field.entry() {
                     nodes.insert(id, node);
                 }
             }
@@ -111,7 +98,7 @@ fn node(model: &mut Model, field: &Field<'_>, names: &HashMap<i64, u32>) -> Resu
         match part.number {
             1 => name = text(&part),
             2 | 14 => {
-                let (key, value) = numbered(&part);
+                let (key, value) = part.entry();
                 let value = value.map_or(0, |value| int(&value));
                 match part.number {
                     2 => _ = inputs.insert(key as i32, (value, part.offset)),
@@ -127,7 +114,7 @@ fn node(model: &mut Model, field: &Field<'_>, names: &HashMap<i64, u32>) -> Resu
             11 => attributes.push(part),
             12 => executions.push(part),
             15 => {
-                let (key, value) = numbered(&part);
+                let (key, value) = part.entry();
                 output_shapes.insert(
                     key as i32,
                     value.map(|value| tuple(&value)).unwrap_or_default(),
@@ -142,7 +129,7 @@ fn node(model: &mut Model, field: &Field<'_>, names: &HashMap<i64, u32>) -> Resu
     let device = (!device.is_empty()).then(|| model.device(&device));
     let mut steps = Executions::default();
     for step in &executions {
-        if let (step, Some(value)) = numbered(step) {
+        if let (step, Some(value)) = step.entry() {
             *steps.in_step(step) = execution(model, &value)?;
         }
     }
@@ -262,7 +249,7 @@ fn memory(field: &Field<'_>) -> Memory {
             9 => own.output = value,
             10 => own.in_use = value,
             11 => {
-                let (slot, value) = numbered(&part);
+                let (slot, value) = part.entry();
                 let mut held = Held::default();
                 for inner in value.iter().flat_map(parts) {
                     match inner.number {

@@ -58,7 +58,7 @@ class _WithModels:
     twins = staticmethod(formats.twins)
 
     def recognise(self, head: bytes, name: str) -> Recognised | None:
-        """A format, or a kind of file that tfprof alone reads."""
+        """A format, or a kind of file that only tfprof reads."""
         found = formats.recognise(head, name)
         if found is not None and found.NAME != graph.NAME:
             return found

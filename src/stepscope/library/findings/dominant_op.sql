@@ -14,7 +14,7 @@
 -- action_pytorch: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
 --   fewer or smaller ones, torch.autocast where the hardware has bfloat16, torch.compile for chains of small ones.
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
---   functions, whose ops are there by themselves. Not where a recorder knows no ops, but draws whatever it is told to.
+--   functions, whose ops are there by themselves. Recorders that draw what programs tell them know no ops.
 -- weakened_by: lost, capped, truncated, missing, no-steps
 -- reasoning: A step that only computes gets faster by computing less, or by computing faster. That pays most for the op
 --   that takes most of the time.

@@ -28,7 +28,7 @@ use crate::proto::text::walk_text;
 use crate::proto::walk::walk;
 use crate::store::{Options, Writer};
 use collect::Collector;
-pub use node::{Allocation, allocation};
+pub use node::{Allocation, allocation, number};
 
 /// The entry of RunMetadata and StepStats in the list of formats.
 pub const FORMAT: Format = Format {

@@ -1,7 +1,8 @@
 //! The executions of a profile's node, as the `NodeExecStats` that tfprof read them from.
 
-use super::{Node, int, pair};
+use super::Node;
 use crate::formats::graph::attr::fields;
+use crate::formats::step_stats;
 use crate::proto::wire_writer::MessageWriter;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -15,7 +16,7 @@ pub fn add<'a>(steps: &mut BTreeMap<i64, Executions<'a>>, node: &'a Node, inputs
         op => format!("{} = {op}({})", node.name, inputs.join(", ")),
     };
     for entry in fields(&node.bytes).filter(|field| field.number == 12) {
-        let (step, Some(executions)) = pair(&entry) else {
+        let (step, Some(executions)) = entry.entry() else {
             continue;
         };
         let of_step = steps.entry(step).or_default();
@@ -120,7 +121,7 @@ impl<'a> Memory<'a> {
         };
         write_allocator(stats, &held, device);
         for entry in fields(held.bytes).filter(|field| field.number == 11) {
-            let (slot, memory) = pair(&entry);
+            let (slot, memory) = entry.entry();
             write_output(
                 stats,
                 slot,
@@ -174,6 +175,5 @@ fn write_output(stats: &mut MessageWriter, slot: i64, memory: Option<&[u8]>) {
 
 /// The last value of a number field of a message; 0 where it is not written.
 fn number(bytes: &[u8], number: u32) -> i64 {
-    let found = fields(bytes).filter(|field| field.number == number).last();
-    found.map_or(0, |field| int(&field))
+    step_stats::number(bytes, number).unwrap_or_default()
 }

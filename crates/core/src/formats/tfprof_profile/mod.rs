@@ -101,7 +101,7 @@ impl Node {
         let pairs = |number| {
             let entries = fields(&self.bytes).filter(move |field| field.number == number);
             entries.map(|entry| {
-                let (key, value) = pair(&entry);
+                let (key, value) = entry.entry();
                 (key, value.map_or(0, |value| int(&value)))
             })
         };
@@ -210,19 +210,6 @@ fn write_step(collector: &mut Collector<'_>, executions: Executions<'_>) -> Resu
         collector.leave(&DEVICE_STEP_STATS)?;
     }
     collector.leave(&STEP_STATS)
-}
-
-/// Key and value of a map's entry; the key of a map by text is 0.
-fn pair<'a>(entry: &Field<'a>) -> (i64, Option<Field<'a>>) {
-    let (mut key, mut value) = (0, None);
-    for field in entry.message().into_iter().flatten().flatten() {
-        match field.number {
-            1 => key = int(&field),
-            2 => value = Some(field),
-            _ => {}
-        }
-    }
-    (key, value)
 }
 
 fn int(field: &Field<'_>) -> i64 {
