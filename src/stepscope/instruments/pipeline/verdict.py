@@ -89,6 +89,9 @@ class Diagnosis:
     unseen: int | None = None
     """Waiting of the traced runs, where that is much less than that of other runs: between traced runs the
     pipeline worked ahead, unobserved."""
+    apart_ps: int | None = None
+    """Mean time between two recorded runs, of which nothing was recorded, where the pipeline keeps up and
+    works ahead: it may keep up because of that time."""
     ends: Ending | None = None
     """How the pipeline ends: with or without a prefetch, and who added it."""
     removed: tuple[Removed, ...] = ()
@@ -124,6 +127,8 @@ class CaptureEvidence:
     """Durations of steps with and without a profiler, where a recorder saw both."""
     remade: bool = False
     """The program makes a new iterator in most steps."""
+    apart_ps: int | None = None
+    """Mean time between two runs, where each is a recording of its own and the time is not short."""
 
 
 def diagnose(
@@ -183,6 +188,8 @@ def diagnose(
         unseen=unseen,
     )
     diagnosis = _add_limit(diagnosis, waited, now, step_ps)
+    if diagnosis.verdict == "not_input_bound" and any(load.stage.ahead for load in loads):
+        diagnosis = replace(diagnosis, apart_ps=beside.apart_ps)
     diagnosis = _add_changes(diagnosis, waited, now, step_ps, beside, device)
     return replace(diagnosis, confidence=_sure(diagnosis, waited))
 
@@ -209,11 +216,13 @@ def _add_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps:
     # Without a prefetch, the program waits for the pipeline, however fast it is.
     asked = ends is not None and ends.prefetch == "none" and waited.ratio >= PARTLY_FROM
     keeps_up = bool(loads) and diagnosis.unseen is None and not asked and _keeps_up(loads, waited)
-    if keeps_up and verdict == "partly_input_bound":
+    if keeps_up and verdict == "partly_input_bound" and not any(load.unseen for load in loads):
         verdict = "not_input_bound"
     worst = other = None
     if verdict != "not_input_bound" and not keeps_up and diagnosis.unseen is None:
         worst, other = _limiting(ranked, gains, now, waited, step_ps)
+    if worst is not None and 2 * worst.service_ps < waited.wait_ps and any(load.unseen for load in loads):
+        worst = other = None  # what was not recorded explains more of the wait
     if worst is not None:
         ranked = (worst, *(load for load in ranked if load is not worst))
     return replace(diagnosis, verdict=verdict, ranked=ranked, bottleneck=worst, beside=other)
@@ -254,7 +263,13 @@ def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
         or diagnosis.bottleneck is not None
         or diagnosis.unseen is not None
     )
-    if diagnosis.odd or not (explained or 2 * inside >= waited.wait_ps):
+    hidden = diagnosis.verdict != "not_input_bound" and any(load.unseen for load in diagnosis.loads)
+    if (
+        diagnosis.odd
+        or hidden
+        or diagnosis.apart_ps is not None
+        or not (explained or 2 * inside >= waited.wait_ps)
+    ):
         return "low"
     sure = _confidence(waited, diagnosis.beside)
     crowded = diagnosis.machine is not None and diagnosis.machine.crowded
