@@ -112,8 +112,8 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     unseen = _unseen(diagnosis)
     if unseen is not None:
         yield (
-            f"But what the function of {unseen} does on threads of its own is not in the recording, and others "
-            "may wait for those threads."
+            f"But what the function of {unseen} does on threads of its own is not in the recording, and "
+            "others may wait for those threads."
         )
     if worst.python:
         yield "It runs a py_function: Python's interpreter lock lets one call compute at a time."

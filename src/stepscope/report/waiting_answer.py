@@ -63,9 +63,9 @@ def _share(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         )
     elif diagnosis.apart_ps is not None:
         yield (
-            f"But {_ps(diagnosis.apart_ps)} lie between one of them and the next, in which nothing was recorded "
-            "and the pipeline works ahead. Trace single runs among others that are not traced, or use "
-            "`stepscope record`: it times runs without tracing them."
+            f"But {_ps(diagnosis.apart_ps)} lie between one of them and the next, in which nothing was "
+            "recorded and the pipeline works ahead. Trace single runs among others that are not traced, or "
+            "use `stepscope record`: it times runs without tracing them."
         )
     elif diagnosis.verdict == "not_input_bound":
         yield "The pipeline keeps up: the time goes to the program itself, or to the Python around it."
