@@ -186,6 +186,12 @@ def tensors_of_other_processes() -> Tables:
     return draw(STEPS + "cpu/t lane : [a:MatMul][RecvTensor..]")
 
 
+def a_table_that_is_updated_whole() -> Tables:
+    """A sparse gradient adds few rows, and the optimizer works on the whole variable."""
+    adding, whole = "[Adam/update_e/ScatterAdd:ScatterAdd]", f"[Adam/update_e/Sqrt_1:Sqrt{'.' * 400}]"
+    return draw(f"{STEPS}cpu/t thread : {adding}{whole}[b:Add]")
+
+
 def damage_and_caps() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 97, "events_lost": 3, "complete": False}
@@ -974,6 +980,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "uneven_experts": made_ranks.one_rank_gets_most,
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
+    "whole_table_updates": a_table_that_is_updated_whole,
     "time_between_runs_unseen": runs_apart,
     "time_between_runs_unseen, longer than a run": lambda: runs_apart(30),
     **made_programs.PROBLEMS,
