@@ -69,6 +69,14 @@ def test_sections_and_sentences():
     assert found.facts["steps"] == 3
 
 
+def test_compiling_is_no_work_of_steps():
+    """The step that compiles is left out of the averages that stand beside it."""
+    drawing = "step train : [s...][s...][s...]\ncpu/t thread : [c:_XlaCompile........][r:_XlaRun][b:Add]"
+    (sentence,) = [line for line in report(draw(drawing)).headline if line.startswith("Most work")]
+    assert "_XlaRun" in sentence
+    assert "_XlaCompile" not in sentence
+
+
 def test_tables_prove_the_sentences():
     """Each section and finding carries the SQL and the raw rows, in the units of its columns."""
     found = report(draw(WAITING), all=True)

@@ -982,6 +982,6 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
     "time_between_runs_unseen": runs_apart,
-    "time_between_runs_unseen, longer than a run": lambda: runs_apart(30),
+    "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
     **made_programs.PROBLEMS,
 }

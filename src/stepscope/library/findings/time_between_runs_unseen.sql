@@ -2,7 +2,7 @@
 --
 -- question: How much time lies between recorded runs of a session, of which their recordings show nothing?
 -- reads: run_gap
--- severity: medium where more time lies between runs than in them, else low
+-- severity: medium where five times as much time lies between runs as in them, else low
 -- impact: A recorded run takes {mean_run_ps} on average, and {mean_gap_ps} lie between one and the next, of which
 --   nothing was recorded: the program's own Python, feeding, saving the recording, and what an input pipeline makes
 --   meanwhile.
@@ -31,7 +31,7 @@ WITH sums AS (
 )
 
 SELECT
-  CASE WHEN s.gap_sum >= s.run_sum THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN s.gap_sum >= 5 * s.run_sum THEN 'medium' ELSE 'low' END AS severity,
   CAST(s.gap_sum AS BIGINT) AS impact_ps,
   columns!(s, run_id, host_id),
   mean!(s.run_sum, s.gaps) AS mean_run_ps,
