@@ -188,8 +188,6 @@ def diagnose(
         unseen=unseen,
     )
     diagnosis = _add_limit(diagnosis, waited, now, step_ps)
-    if diagnosis.verdict == "not_input_bound" and any(load.stage.ahead for load in loads):
-        diagnosis = replace(diagnosis, apart_ps=beside.apart_ps)
     diagnosis = _add_changes(diagnosis, waited, now, step_ps, beside, device)
     return replace(diagnosis, confidence=_sure(diagnosis, waited))
 
@@ -236,7 +234,8 @@ def _add_changes(
     beside: CaptureEvidence,
     device: bool,
 ) -> Diagnosis:
-    """The diagnosis with proposed changes: for the stage that limits, or that takes most of the cores."""
+    """The diagnosis with proposed changes, for the stage that limits, or that takes most of the cores; and
+    with the time between runs, where a pipeline that keeps up works ahead in it."""
     loads, machine, worst = diagnosis.loads, diagnosis.machine, diagnosis.bottleneck
     bound = diagnosis.verdict != "not_input_bound"
     tried = worst if bound else changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, machine)
@@ -250,7 +249,9 @@ def _add_changes(
     if worst is not None and diagnosis.tells_cores:
         program_cpu = _program_cpu(loads, waited, machine)
         best = ceiling.ceiling(loads, waited, diagnosis.cores, program_cpu, device)
-    return replace(diagnosis, changes=tuple(made), ceiling=best, contends=None if bound else tried)
+    apart_ps = beside.apart_ps if not bound and any(load.stage.ahead for load in loads) else None
+    contends = None if bound else tried
+    return replace(diagnosis, changes=tuple(made), ceiling=best, contends=contends, apart_ps=apart_ps)
 
 
 def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:

@@ -22,21 +22,35 @@
 --   op_ps | ps | Of the op | its self times, added up
 --   largest_share | ratio | Of summaries | part of the time of summaries that this op takes, where there are others
 --   slices | int | Runs | how often such ops ran
-WITH ops AS (
+WITH computed AS (
   SELECT
     columns!(o, run_id, host_id),
     COALESCE(o.op_name, o.name) AS op_called,
-    o.op_type,
-    SUM(o.kind_ps) AS own_ps,
-    SUM(o.slices) AS number,
+    o.op_type AS called,
     CASE WHEN o.op_type LIKE '%Summary' OR o.op_type LIKE '%SummaryV2' THEN 1 ELSE 0 END AS sums_up,
-    ROW_NUMBER() OVER (
-      PARTITION BY o.run_id, o.host_id, CASE WHEN o.op_type LIKE '%Summary' OR o.op_type LIKE '%SummaryV2' THEN 1 END
-      ORDER BY nulls_last!(SUM(o.kind_ps) DESC, COALESCE(o.op_name, o.name))
-    ) AS place
+    o.kind_ps,
+    o.slices AS kind_slices
   FROM _computing_op AS o
   WHERE o.class = 'compute' AND o.place = 'host'
-  GROUP BY columns!(o, run_id, host_id), COALESCE(o.op_name, o.name), o.op_type
+),
+
+ops AS (
+  SELECT
+    columns!(c, run_id, host_id, op_called, called, sums_up),
+    SUM(c.kind_ps) AS own_ps,
+    SUM(c.kind_slices) AS number
+  FROM computed AS c
+  GROUP BY columns!(c, run_id, host_id, op_called, called, sums_up)
+),
+
+ranked AS (
+  SELECT
+    columns!(o, run_id, host_id, op_called, called, own_ps),
+    ROW_NUMBER() OVER (
+      PARTITION BY o.run_id, o.host_id ORDER BY nulls_last!(o.own_ps DESC, o.op_called, o.called)
+    ) AS turn
+  FROM ops AS o
+  WHERE o.sums_up = 1
 ),
 
 sums AS (
@@ -55,11 +69,11 @@ SELECT
   columns!(s, run_id, host_id),
   share!(s.summary_ps, s.all_ps) AS share,
   o.op_called AS op,
-  o.op_type,
+  o.called AS op_type,
   CAST(o.own_ps AS BIGINT) AS op_ps,
   CASE WHEN o.own_ps < s.summary_ps THEN share!(o.own_ps, s.summary_ps) END AS largest_share,
   CAST(s.summaries AS BIGINT) AS slices
 FROM sums AS s
-INNER JOIN ops AS o ON o.run_id = s.run_id AND o.host_id = s.host_id AND o.sums_up = 1 AND o.place = 1
+INNER JOIN ranked AS o ON o.run_id = s.run_id AND o.host_id = s.host_id AND o.turn = 1
 WHERE s.summary_ps * 20 >= s.all_ps AND o.own_ps > 0
 ORDER BY nulls_last!(s.summary_ps DESC, s.run_id, s.host_id)

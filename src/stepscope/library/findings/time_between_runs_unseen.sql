@@ -22,7 +22,7 @@
 WITH sums AS (
   SELECT
     columns!(g, run_id, host_id),
-    COUNT(*) AS gaps,
+    COUNT(*) AS number,
     SUM(g.gap_ps) AS gap_sum,
     SUM(g.dur_ps) AS run_sum
   FROM run_gap AS g
@@ -34,9 +34,9 @@ SELECT
   CASE WHEN s.gap_sum >= 5 * s.run_sum THEN 'medium' ELSE 'low' END AS severity,
   CAST(s.gap_sum AS BIGINT) AS impact_ps,
   columns!(s, run_id, host_id),
-  mean!(s.run_sum, s.gaps) AS mean_run_ps,
-  mean!(s.gap_sum, s.gaps) AS mean_gap_ps,
-  CAST(s.gaps AS BIGINT) AS gaps
+  mean!(s.run_sum, s.number) AS mean_run_ps,
+  mean!(s.gap_sum, s.number) AS mean_gap_ps,
+  CAST(s.number AS BIGINT) AS gaps
 FROM sums AS s
 WHERE s.gap_sum * 4 >= s.run_sum
 ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.host_id)

@@ -45,7 +45,7 @@ talking AS (
 
 -- TensorFlow's processes take tensors from each other: from parameter servers, and back.
 taking AS (
-  SELECT r.run_id AS in_run, r.source_id AS in_source, 1 AS takes
+  SELECT r.run_id AS in_run, r.source_id AS in_source, 1 AS from_others
   FROM rollup_op AS r
   WHERE r.name = 'RecvTensor'
   GROUP BY r.run_id, r.source_id
@@ -54,7 +54,7 @@ taking AS (
 sums AS (
   SELECT
     columns!(t, run_id, participant),
-    MAX(COALESCE(g.takes, 0)) AS takes,
+    MAX(COALESCE(g.from_others, 0)) AS any_from_others,
     MIN(t.host_id) AS first_host,
     SUM(a.number) AS step_count,
     SUM(a.whole_ps) AS whole_sum,
@@ -79,7 +79,7 @@ SELECT
   mean!(s.under_sum, s.step_count) AS mean_hidden_ps,
   share!(s.waited_sum, s.taken_sum) AS wait_share,
   CASE
-    WHEN s.takes = 1
+    WHEN s.any_from_others = 1
       THEN 'RecvTensor takes tensors from other processes, and waits where they are not computed yet.'
     WHEN s.taken_sum = 0 THEN 'No other rank was seen in its collectives, so waiting for others is not told apart.'
     WHEN s.waited_sum >= 0.5 * s.taken_sum THEN 'Most of its time in collectives is waiting for later ranks.'
@@ -89,7 +89,7 @@ SELECT
     WHEN s.waited_sum >= 0.5 * s.taken_sum AND s.taken_sum > 0 THEN
       'Most of it waits for other ranks: find the one that arrives last (analysis `ranks`) before you '
       || 'look at the network.'
-    WHEN s.takes = 1 THEN
+    WHEN s.any_from_others = 1 THEN
       'Let fewer bytes travel: spread variables evenly over the parameter servers (analysis `parameter_servers`), '
       || 'gather rows of large tables where the table is, send lower precision.'
     ELSE

@@ -32,7 +32,7 @@ WITH ops AS (
 updates AS (
   SELECT
     columns!(o, run_id, host_id),
-    SUBSTRING(o.op_name, 1, LENGTH(o.op_name) - LENGTH(o.op_type) - 1) AS scope
+    REPLACE(o.op_name, '/' || o.op_type, '') AS scope
   FROM ops AS o
   WHERE
     o.op_type IN ('ScatterAdd', 'ResourceScatterAdd')
@@ -50,7 +50,8 @@ sums AS (
   FROM updates AS u
   INNER JOIN ops AS o
     ON o.run_id = u.run_id AND o.host_id = u.host_id
-    AND SUBSTRING(o.op_name, 1, LENGTH(u.scope) + 1) = u.scope || '/'
+    AND o.op_name LIKE u.scope || '/%'
+    AND REPLACE(o.op_name, u.scope || '/', '') <> o.op_name
   GROUP BY columns!(u, run_id, host_id, scope)
 )
 
