@@ -109,7 +109,7 @@ def _of_ascend(names: list[str]) -> list[dict[str, Any]]:
 
 
 def test_rows_of_ascend() -> None:
-    """What is drawn again, by plane or added up, is no work; nor does the label of a process number the device."""
+    """What is drawn again, by plane or added up, is no work; the label of a process has no number."""
     npu = ("device_stream", "execution", "NPU unknown")
     drawn_again = ("derived", "annotation", "NPU unknown")
     expected = {

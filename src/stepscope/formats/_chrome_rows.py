@@ -157,8 +157,8 @@ _ASCEND_GROUP = re.compile(r"Group .* Communication", re.DOTALL)
 
 
 def _unknown(track: Track, file: _ChromeFile) -> None:
-    """A row whose process is named after an accelerator, as rocprof, rpd and MXNet do, shows what that executes;
-    copies belong to the only one. A row of which nothing is known stays unknown."""
+    """A row whose process is named after an accelerator, as rocprof, rpd and MXNet do, shows what that
+    executes; copies belong to the only one. A row of which nothing is known stays unknown."""
     if _empty(track) or _ascend(track, file):
         return
     name = _unnumbered(track["process"])
@@ -181,9 +181,9 @@ def _unknown(track: Track, file: _ChromeFile) -> None:
 
 
 def _ascend(track: Track, file: _ChromeFile) -> bool:
-    """Whether a row is one of those that Ascend's profiler adds to the framework's, all of one process of a program:
-    what its device ran, its collectives, and the calls that asked for both. Tasks of collectives are drawn again by
-    plane, and what overlaps is worked out from the others."""
+    """Whether a row is one of those that Ascend's profiler adds to the framework's, all of one process of a
+    program: what its device ran, its collectives, and the calls that asked for both. Tasks of collectives are
+    drawn again by plane, and what overlaps is worked out from the others."""
     process = track["process"]
     if process == "Ascend Hardware":
         _set(track, "device_stream", "execution", file.device("NPU", "unknown"))

@@ -85,10 +85,11 @@ def sniff(head: bytes, name: str) -> bool:
 
 
 def build(pieces: Pieces) -> Store:
-    """Kernels and copies on the GPUs that ran them, and calls on their threads. Damaged when one of the tables of
-    the recording is none."""
+    """Kernels and copies on the GPUs that ran them, and calls on their threads. Damaged when a table of the
+    recording is none."""
     events = Events()
     spans: list[Span] = []
+    producer = ""
     files = [pieces.read(MOST_BYTES), *(pieces.read_piece(piece, MOST_BYTES) for piece in pieces.beside)]
     for data in files:
         first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
@@ -96,7 +97,8 @@ def build(pieces: Pieces) -> Store:
         if found is None:
             raise Damaged("its first line names no columns with the times of kernels, copies or calls")
         spans += _spans(*found, rest, events)
-    return stored(events, spans, pieces, files[0], found[0].producer)
+        producer = found[0].producer
+    return stored(events, spans, pieces, files[0], producer)
 
 
 def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[Span]:

@@ -1,5 +1,5 @@
-"""The tables of one recording as one source: a profiler that writes kernels, copies and calls into files of their
-own names the files alike, and they have one clock."""
+"""The tables of one recording as one source: a profiler that writes kernels, copies and calls into files of
+their own names the files alike, and they have one clock."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stepscope.sources.source import Piece, Source
 
 
 def joined(placed: Sequence[tuple[Source, str]], explicit: frozenset[str]) -> list[tuple[Source, str]]:
-    """Sources with their folders, the tables of one recording made one: the first by path, with the others as its
-    pieces. explicit: paths of files that were named; these are not joined with files that were not."""
+    """Sources with their folders, the tables of one recording made one: the first by path, with the others as
+    its pieces. explicit: paths of files that were named; these are not joined with files that were not."""
     result: list[tuple[Source, str]] = []
     groups: dict[tuple[str, bool, str, str], list[Source]] = defaultdict(list)
     for source, folder in placed:

@@ -12,7 +12,7 @@ from typing import Any
 from stepscope.escapes import printable
 
 TOTALS = ("instructions", "fusions", "flops", "run_flops", "bytes", "run_bytes", "temp_bytes")
-"""Sums of each side; temp_bytes is None where a side has no buffers, costs where it has no entry computation."""
+"""Sums of each side; temp_bytes is None where a side has no buffers, costs where it has no entry."""
 
 Row = Mapping[str, Any]
 """The core's comparison of two programs, a side of it, or a row made from it."""
