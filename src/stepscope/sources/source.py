@@ -129,7 +129,7 @@ class Source(NamedTuple):
     spooled: ByteLocation | None = None
     """Where the bytes have already been unpacked to, when they had to be."""
     pieces: tuple[Piece, ...] = ()
-    """Files beside it that are decoded together with it: see capture_folder, dump_folder, recording_tables."""
+    """Files beside it that are decoded with it: see capture_folder, dump_folder and recording_tables."""
 
     @property
     def kind(self) -> str:
