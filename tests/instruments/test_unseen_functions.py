@@ -41,6 +41,16 @@ def test_a_stage_that_is_named_beside_it_is_not_sure() -> None:
     assert "But what the function of map_and_batch" in " ".join(evidence(found))
 
 
+def test_a_cache_has_its_own_name() -> None:
+    drawn = Drawn()
+    for i in range(3):
+        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 5)
+        for depth, name in enumerate(("Model", "Model::Map", "Model::Map::MemoryCacheImpl")):
+            drawn.add(LOOP, f"Iterator::{name}", 10 * i + depth, 5 - 2 * depth)
+    stages = [load.stage for load in diagnose(drawn.calls(), steps(3, 10)).loads]
+    assert [stage.spoken for stage in stages][1:] == ["map (transformation 1)", "cache (transformation 0)"]
+
+
 @pytest.mark.parametrize(("apart_ps", "confidence"), [(None, "high"), (5 * MS, "low")])
 def test_time_between_runs_lets_a_pipeline_work_ahead(apart_ps: int | None, confidence: str) -> None:
     found = fused(wait=0.1, apart_ps=apart_ps)
