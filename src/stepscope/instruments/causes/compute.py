@@ -9,6 +9,7 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.cause import Cause, Removal
+from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
 from stepscope.instruments.causes.thresholds import CauseThresholds
@@ -117,7 +118,7 @@ def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
     steps, and samples see it; None where no function has most of them."""
     if not host.runs_inline or not host.stacks.stacks:
         return None
-    return op_lines.most_calling_line(host.stacks.times("compute")[0], host.stacks.loops)
+    return op_lines.most_calling_line(calls_of_ops(host.stacks), host.stacks.loops)
 
 
 _NEARLY_ALL = 0.95
