@@ -564,7 +564,7 @@ NOTES: dict[str, Message] = {
     ),
     "free-threaded": Message(
         "Threads ran Python at the same time",
-        "The program ran on a build of Python without the interpreter's lock, or with the lock off. No thread "
+        "The program ran on a build of Python without the interpreter's lock, or with it off. No thread "
         "waits there for another to let go of it, so nothing is said of that.",
         "Nothing.",
     ),
