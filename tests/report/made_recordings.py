@@ -238,6 +238,18 @@ def summaries_in_the_loop() -> Tables:
     return stacks(MAIN, ("EventFileWriter.flush", f"{folder}.py", 9, "tensorboard.summary.writer", "library"))
 
 
+_HOOKS = "keras/src/callbacks/callback_list.py"
+ON_BATCH_END: Frame = ("CallbackList.on_train_batch_end", _HOOKS, 171, "keras.src.callbacks", "library")
+
+
+def a_callback_that_evaluates() -> Tables:
+    """What it calls is launching: an evaluation runs ops of its own."""
+    best = ("Best.on_train_batch_end", "callbacks.py", 14, "callbacks", "program")
+    module = "tensorflow.python.eager.execute"
+    execute = ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")
+    return stacks(MAIN, ON_BATCH_END, best, execute)
+
+
 _LOADER = "torch/utils/data/dataloader"
 NEXT: Frame = ("_BaseDataLoaderIter.__next__", f"{_LOADER}.py", 725, "torch.utils.data.dataloader", "library")
 GET: Frame = ("Queue.get", "multiprocessing/queues.py", 122, "multiprocessing.queues", "python")
@@ -853,6 +865,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         more_threads_than_cores,
         storing_in_the_loop,
         summaries_in_the_loop,
+        a_callback_that_evaluates,
         waiting_for_a_lock,
         unpickling_batches,
         starting_workers,

@@ -52,6 +52,7 @@ def _unloads(judgement: Judgement) -> bool:
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
     "python": (
+        Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
         Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
         Beginning(
             lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),

@@ -223,6 +223,8 @@ class Explanation:
     together: tuple[LabelShare, ...] = ()
     """What the line takes by other labels as well, where none stands out and all of them do, and what it
     takes by the cause's own, the longest first."""
+    callbacks: bool = False
+    """Whether the cause is what callbacks of Keras do, whatever runs there."""
     copied_bytes: int | None = None
     """Where copying is the cause, what a mean step copies on a processor, as far as shapes tell."""
     samples: SampleCounts | None = None
