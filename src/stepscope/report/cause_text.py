@@ -49,11 +49,18 @@ def _unloads(judgement: Judgement) -> bool:
     return found is not None and "Unload" in found.name
 
 
+_OF_OPS = ("compute", "copy", "communication")
+"""Labels of what ops do: a recording without all of them knows none."""
+
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
     "python": (
         Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
         Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
+        Beginning(
+            lambda judgement: not any(judgement.share_of(label) for label in _OF_OPS),
+            "Python takes {part}, and no op was recorded",
+        ),
         Beginning(
             lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
             "no op runs for {part}: Python of a library does",
