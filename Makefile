@@ -50,7 +50,7 @@ test: ## what a change can break, in ten minutes once built
 		"lint=$(MAKE) lint" "rust=$(MAKE) test-rust" "python=$(MAKE) test-python"
 
 test-all: lint $(STAMPS)/package $(STAMPS)/test-all ## that, and what repeats: an hour or two (STEPSCOPE_TEST_SHARD=1/4 runs a part)
-	$(RUST) PROPTEST_CASES=1000 cargo test --release --quiet --workspace --exclude stepscope-python
+	$(RUST) PROPTEST_CASES=1000 cargo test --release --quiet --workspace
 	$(ALL) $(SUITE) $(EVERY) $(TESTS)
 
 lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
@@ -64,7 +64,7 @@ lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
 	if [ -d web/node_modules ]; then cd web && npm run --silent lint && npm run --silent check; fi
 
 test-rust: $(STAMPS)/toolchain ## the tests of the native crates
-	$(RUST) $(CASES) cargo test --release --quiet --workspace --exclude stepscope-python
+	$(RUST) $(CASES) cargo test --release --quiet --workspace
 
 test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
 	@# In a new clone each worker would compile all tests, which takes two thirds of what it takes to collect them.

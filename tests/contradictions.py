@@ -11,7 +11,7 @@ from stepscope.instruments.pipeline import fitting
 from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.verdict import gain_without
 from stepscope.presenters import scroll
-from stepscope.report import Report, Section, cause_text, pipeline
+from stepscope.report import Report, Section, cause_beginnings, pipeline
 from stepscope.report.finding_weights import LABELS_OF
 
 _BOUND = ("The input is the bottleneck", "The input is part of the bottleneck")
@@ -97,8 +97,8 @@ def about_the_answer(report: Report) -> Iterator[str]:
         yield "the answer's share is not that of its cause"
     if any("share" in laws.weakens(law) and not laws.bound([law]) for law in answer["weakened_by"]):
         return  # nothing is concluded of what takes a step
-    special = (beginning.takes for beginning in cause_text.SPECIAL.get(answer["cause"], ()))
-    said = (cause_text.TAKES[answer["cause"]], *special)
+    special = (beginning.takes for beginning in cause_beginnings.SPECIAL.get(answer["cause"], ()))
+    said = (cause_beginnings.TAKES[answer["cause"]], *special)
     if not report.headline[0].lower().startswith(tuple(one.partition("{")[0].lower() for one in said)):
         yield f"the headline is not of {answer['cause']}: {report.headline[0]}"
     left, low, high = (answer[key] for key in ("step_if_removed_ps", "low", "high"))

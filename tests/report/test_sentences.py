@@ -17,7 +17,7 @@ SOURCE = Path(stepscope.__file__).parent
 MODULES = tuple(
     f"report/{name}.py"
     for name in (
-        *("cause_text", "compile_text", "judgement_text", "answer_document", "run_table"),
+        *("cause_beginnings", "cause_text", "compile_text", "judgement_text", "answer_document", "run_table"),
         *("headline", "section_text", "step_text", "program_text", "verdict_text"),
         *("advice", "verification", "flame"),
     )

@@ -1,142 +1,25 @@
 """What limits the steps of a host, as a sentence: the part that its cause takes, then what is known of it.
 
-TAKES and SPECIAL have the first half for each cause, _EVIDENCE a function that writes the second.
+`cause_beginnings` has the first half for each cause, _EVIDENCE a function that writes the second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.step_breakdown.labels import ON_DEVICES, is_framework_file
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+from stepscope.report.cause_beginnings import many_calls, most_allocates, takes
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Allocating, Judgement
-
-TAKES: dict[str, str] = {
-    **{label: look.takes for label, look in LOOKS.items()},
-    "none": "nothing stands out: ops run for {part}",
-}
-"""How a sentence about a cause begins."""
-
-
-class Beginning(NamedTuple):
-    """How a sentence begins instead, where more is known than the label says."""
-
-    applies: Callable[[Judgement], bool]
-    takes: str
-
-
-DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers {part}")
-"""The recorder knows no ops."""
-_HELD_UP = Beginning(
-    lambda judgement: judgement.waits_for_cores, "ops run, or wait for a core to do so, for {part}"
-)
-"""What others did on the cores is part of what ops took: they may be few, and nothing may stand out of what
-they would take alone."""
-
-
-def _unloads(judgement: Judgement) -> bool:
-    """Whether most of what sets a device up takes code from it, as when a program ends."""
-    found = _most_allocates(judgement)
-    return found is not None and "Unload" in found.name
-
-
-_OF_OPS = ("compute", "copy", "communication")
-"""Labels of what ops do: a recording without all of them knows none."""
-
-SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
-    # An op calls Python, so "no op runs" would be wrong.
-    "python": (
-        Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
-        Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
-        Beginning(
-            lambda judgement: not any(judgement.share_of(label) for label in _OF_OPS),
-            "Python takes {part}, and no op was recorded",
-        ),
-        Beginning(
-            lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
-            "no op runs for {part}: Python of a library does",
-        ),
-    ),
-    "compute": (DRAWN, _HELD_UP),
-    "none": (
-        DRAWN,
-        _HELD_UP,
-        Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"]),
-    ),
-    # The recorder sees nothing but communication.
-    "communication": (
-        Beginning(
-            lambda judgement: not judgement.share_of("compute"),
-            "communication takes {part}: nothing was recorded that could hide it",
-        ),
-    ),
-    # Cores wait for what is copied.
-    "copy": (
-        Beginning(
-            lambda judgement: judgement.awaits_copies == "host",
-            "waiting for copies between host and device takes {part}",
-        ),
-        Beginning(
-            lambda judgement: judgement.awaits_copies == "device",
-            "waiting for copies within the device takes {part}",
-        ),
-    ),
-    "dispatch": (
-        Beginning(
-            lambda judgement: judgement.host_op is not None,
-            "ops on the host, and launching others, take {part}",
-        ),
-        Beginning(
-            lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
-        ),
-        # Few runs of a session cannot launch for so long.
-        Beginning(
-            lambda judgement: judgement.of_session and not _many_calls(judgement),
-            "no op runs for {part}, within Session.run: it feeds, launches or fetches",
-        ),
-        # A call that launches looks like one that runs what was not recorded.
-        Beginning(
-            lambda judgement: (
-                not judgement.share_of("compute")
-                and judgement.loop_runs is None
-                and not _many_calls(judgement)
-            ),
-            "calls of the framework take {part}, and no op that they run was recorded",
-        ),
-    ),
-    # The line is known in which that time passes.
-    "unknown": (
-        Beginning(
-            lambda judgement: judgement.place is not None,
-            "the recording does not show what runs for {part}",
-        ),
-    ),
-    "wait": (
-        Beginning(lambda judgement: judgement.stores == "checkpoint", "storing takes {part}"),
-        Beginning(lambda judgement: judgement.stores == "summary", "writing summaries takes {part}"),
-        Beginning(
-            lambda judgement: judgement.late_copy is not None,
-            "waiting until the device begins a copy takes {part}",
-        ),
-    ),
-    "setup": (
-        Beginning(_unloads, "unloading code from the device takes {part}"),
-        Beginning(
-            lambda judgement: _most_allocates(judgement) is not None,
-            "allocating and freeing memory of the device takes {part}",
-        ),
-    ),
-}
-"""The first that applies is taken."""
+    from stepscope.instruments.causes.judgement import Judgement
 
 _GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 """Words for the time of a label where LOOKS has others."""
@@ -153,10 +36,11 @@ _BLOCKS = ("Free",)
 def limiting(judgement: Judgement, run: bool = False, host: bool = False) -> list[str]:
     """What limits a host, as it begins within a sentence; with what takes about as much in a sentence of its
     own where both do not fit into one. run, host: name them, because there are others."""
-    special = SPECIAL.get(judgement.cause, ())
-    takes = next((begin.takes for begin in special if begin.applies(judgement)), TAKES[judgement.cause])
     evidence = _EVIDENCE.get(judgement.cause, _line)(judgement)
-    sentence, rival = f"{takes.format(part=_part(judgement, run, host))}{evidence}", _rival(judgement)
+    sentence, rival = (
+        f"{takes(judgement).format(part=_part(judgement, run, host))}{evidence}",
+        _rival(judgement),
+    )
     if not rival:
         return [f"{sentence}."]
     together = f"{sentence}; {rival}."
@@ -321,7 +205,7 @@ def _launches(judgement: Judgement) -> str:
             return f": {nodes}, each too short to be recorded, of the loop{made}"
         runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
         return f": ops of a loop in the graph run {runs}{_made(judgement)}"
-    text = f": {calls(judgement)}" if _many_calls(judgement) else ""
+    text = f": {calls(judgement)}" if many_calls(judgement) else ""
     if judgement.small_ops is not None:
         share = units.show(judgement.share_of("compute"), "ratio")
         text = f", and running them {share}: {_small_ops(judgement, *judgement.small_ops)}"
@@ -360,11 +244,6 @@ def _idle(judgement: Judgement) -> str:
     return f"; meanwhile the launch of {shortened(launches.op)} takes {took}"
 
 
-def _many_calls(judgement: Judgement) -> bool:
-    """Whether calls are so many that their number explains something."""
-    return judgement.calls is not None and judgement.calls >= MANY_CALLS
-
-
 def calls(judgement: Judgement, of_others: str = "") -> str:
     """The calls that launch, in all or in a step. of_others: whose they are where they run no session."""
     whose = " of Session.run" if judgement.of_session else of_others
@@ -374,7 +253,7 @@ def calls(judgement: Judgement, of_others: str = "") -> str:
 
 def _setup(judgement: Judgement) -> str:
     """Which calls allocate, and what it means that they are many; else that setting up is done once."""
-    found = _most_allocates(judgement)
+    found = most_allocates(judgement)
     if found is None:
         return (
             f"{_line_clause(judgement)}: it is used for the first time, or code and memory are brought to it"
@@ -385,14 +264,6 @@ def _setup(judgement: Judgement) -> str:
         text += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
         text += " allocator is off or full"
     return text
-
-
-def _most_allocates(judgement: Judgement) -> Allocating | None:
-    """The calls that allocate, where they are most of what sets up the device."""
-    found = judgement.allocating
-    if found is None or 2 * found.all_ps < judgement.ps_per_step * judgement.steps:
-        return None
-    return found
 
 
 def _python(judgement: Judgement) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.report import remains
-from stepscope.report.cause_text import DRAWN, TAKES, forbidding, limiting
+from stepscope.report.cause_beginnings import DRAWN, TAKES
+from stepscope.report.cause_text import forbidding, limiting
 from stepscope.report.names import host_of, place_of, unit_of
 from stepscope.step_labels import LOOKS
 

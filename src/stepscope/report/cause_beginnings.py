@@ -1,0 +1,150 @@
+"""How a sentence about a cause begins: `TAKES` by its label, `SPECIAL` where more is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope.instruments.causes.dispatch import MANY_CALLS
+from stepscope.instruments.step_breakdown.labels import is_framework_file
+from stepscope.step_labels import LOOKS
+
+if TYPE_CHECKING:
+    from stepscope.instruments.causes.judgement import Allocating, Judgement
+
+TAKES: dict[str, str] = {
+    **{label: look.takes for label, look in LOOKS.items()},
+    "none": "nothing stands out: ops run for {part}",
+}
+"""How a sentence about a cause begins."""
+
+
+class Beginning(NamedTuple):
+    """How a sentence begins instead, where more is known than the label says."""
+
+    applies: Callable[[Judgement], bool]
+    takes: str
+
+
+DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers {part}")
+"""The recorder knows no ops."""
+_HELD_UP = Beginning(
+    lambda judgement: judgement.waits_for_cores, "ops run, or wait for a core to do so, for {part}"
+)
+"""What others did on the cores is part of what ops took: they may be few, and nothing may stand out of what
+they would take alone."""
+
+
+def many_calls(judgement: Judgement) -> bool:
+    """Whether calls are so many that their number explains something."""
+    return judgement.calls is not None and judgement.calls >= MANY_CALLS
+
+
+def most_allocates(judgement: Judgement) -> Allocating | None:
+    """The calls that allocate, where they are most of what sets up the device."""
+    found = judgement.allocating
+    if found is None or 2 * found.all_ps < judgement.ps_per_step * judgement.steps:
+        return None
+    return found
+
+
+def _unloads(judgement: Judgement) -> bool:
+    """Whether most of what sets a device up takes code from it, as when a program ends."""
+    found = most_allocates(judgement)
+    return found is not None and "Unload" in found.name
+
+
+_OF_OPS = ("compute", "copy", "communication")
+"""Labels of what ops do: a recording without all of them knows none."""
+
+SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
+    # An op calls Python, so "no op runs" would be wrong.
+    "python": (
+        Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
+        Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
+        Beginning(
+            lambda judgement: not any(judgement.share_of(label) for label in _OF_OPS),
+            "Python takes {part}, and no op was recorded",
+        ),
+        Beginning(
+            lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
+            "no op runs for {part}: Python of a library does",
+        ),
+    ),
+    "compute": (DRAWN, _HELD_UP),
+    "none": (
+        DRAWN,
+        _HELD_UP,
+        Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"]),
+    ),
+    # The recorder sees nothing but communication.
+    "communication": (
+        Beginning(
+            lambda judgement: not judgement.share_of("compute"),
+            "communication takes {part}: nothing was recorded that could hide it",
+        ),
+    ),
+    # Cores wait for what is copied.
+    "copy": (
+        Beginning(
+            lambda judgement: judgement.awaits_copies == "host",
+            "waiting for copies between host and device takes {part}",
+        ),
+        Beginning(
+            lambda judgement: judgement.awaits_copies == "device",
+            "waiting for copies within the device takes {part}",
+        ),
+    ),
+    "dispatch": (
+        Beginning(
+            lambda judgement: judgement.host_op is not None,
+            "ops on the host, and launching others, take {part}",
+        ),
+        Beginning(
+            lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
+        ),
+        # Few runs of a session cannot launch for so long.
+        Beginning(
+            lambda judgement: judgement.of_session and not many_calls(judgement),
+            "no op runs for {part}, within Session.run: it feeds, launches or fetches",
+        ),
+        # A call that launches looks like one that runs what was not recorded.
+        Beginning(
+            lambda judgement: (
+                not judgement.share_of("compute")
+                and judgement.loop_runs is None
+                and not many_calls(judgement)
+            ),
+            "calls of the framework take {part}, and no op that they run was recorded",
+        ),
+    ),
+    # The line is known in which that time passes.
+    "unknown": (
+        Beginning(
+            lambda judgement: judgement.place is not None,
+            "the recording does not show what runs for {part}",
+        ),
+    ),
+    "wait": (
+        Beginning(lambda judgement: judgement.stores == "checkpoint", "storing takes {part}"),
+        Beginning(lambda judgement: judgement.stores == "summary", "writing summaries takes {part}"),
+        Beginning(
+            lambda judgement: judgement.late_copy is not None,
+            "waiting until the device begins a copy takes {part}",
+        ),
+    ),
+    "setup": (
+        Beginning(_unloads, "unloading code from the device takes {part}"),
+        Beginning(
+            lambda judgement: most_allocates(judgement) is not None,
+            "allocating and freeing memory of the device takes {part}",
+        ),
+    ),
+}
+"""The first that applies is taken."""
+
+
+def takes(judgement: Judgement) -> str:
+    """How the sentence about the cause of a judgement begins, with {part} for the part that it takes."""
+    special = SPECIAL.get(judgement.cause, ())
+    return next((begin.takes for begin in special if begin.applies(judgement)), TAKES[judgement.cause])
