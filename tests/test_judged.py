@@ -423,7 +423,7 @@ def test_recordings_that_have_nothing_in_common_get_a_table():
     waits = "waiting for input takes 60.0 % of a step (60.0 ms of 100 ms)."
     said = [
         f"r0: {waits}",
-        "r1: no op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does.",
+        "r1: with no op recorded, Python takes 60.0 % of a step (60.0 ms of 100 ms).",
         f"r2: {waits}",
         "r3: nothing stands out: ops run for 60.0 % of a step (60.0 ms of 100 ms).",
     ]

@@ -74,15 +74,8 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step
     called_back = mixed is not None and bool(mixed.by_step)
-    found = Explanation(callbacks=True) if called_back else CAUSES[name].explain(host, share, ps_per_step)
-    if mixed is not None:
-        found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
-    if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
-        found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
-    if mixed is not None and called_back:
-        left = _step_without(host, name, mixed)
-    else:
-        left = CAUSES[name].step_without(host, found)
+    found = _explained(host, name, share, ps_per_step, mixed)
+    left = _step_without(host, name, mixed) or CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
     weak = weaknesses(sums, name, found.samples, host.contention)
     sure = confidence_of(share, weighed.share_of("unknown"), len(host.steps), weak)
@@ -116,9 +109,24 @@ _EQUAL, _MENTIONED = 0.85, 0.2
 """What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
 
 
-def _step_without(host: HostSteps, name: CauseName, callbacks: MixedLine) -> gain.Left:
-    """How long a mean step would be without its callbacks."""
-    steps = [(step.dur_ps, {**step.sums, name: callbacks.by_step.get(step.id, 0)}) for step in host.steps]
+def _explained(
+    host: HostSteps, name: CauseName, share: float, ps_per_step: int, mixed: MixedLine | None
+) -> Explanation:
+    called_back = mixed is not None and bool(mixed.by_step)
+    found = Explanation(callbacks=True) if called_back else CAUSES[name].explain(host, share, ps_per_step)
+    if mixed is not None:
+        found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
+    if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
+        found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
+    return found
+
+
+def _step_without(host: HostSteps, name: CauseName, callbacks: MixedLine | None) -> gain.Left | None:
+    """How long a mean step would be without its callbacks; None where these are not the cause."""
+    if callbacks is None or not callbacks.by_step:
+        return None
+    took = callbacks.by_step
+    steps = [(step.dur_ps, {**step.sums, name: took.get(step.id, 0)}) for step in host.steps]
     samples = host.stacks.number()
     return gain.step_without(steps, name, host.paces, had_cores=host.had_cores, samples=samples)
 
