@@ -351,6 +351,9 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
     assert judgement_text.sentences([one("compute", **where)], False)[0] == (
         f"{part}, aten::select for 37.0 % of all op time."
     )
+    assert judgement_text.sentences([one("compute", **where, gradients_too=True)], False)[0] == (
+        f"{part} with its gradients, aten::select for 37.0 % of all op time."
+    )
 
 
 def test_ops_that_are_launching_are_told_with_what_they_take():

@@ -440,6 +440,34 @@ def ops_that_are_launching(long_us: int = 20, python_us: int = 0) -> Tables:
     return tables
 
 
+def a_layer_with_its_gradients() -> Tables:
+    """A step of PyTorch: a layer computes for 100 µs and its gradient, to which an arrow leads, for 200."""
+    names = ("aten::mm", "aten::sum", "aten::pow", "MmBackward0")
+    ops = "".join(f"[{'op'[: n % 2 + 1]}{'.' * (97 + n % 2)}]" for n in range(3)) + f"[b{'.' * 197}]"
+    tables = draw(f"step train : [train{'.' * 494}]\ncpu/python thread : {ops}", "kineto")
+    for row, name in zip(tables.rows["slice"], names, strict=True):
+        row |= {"name": name, "category": "cpu_op", "op_name": name, "op_type": name}
+    forward, *_, gradient = tables.rows["slice"]
+    for phase, row in (("start", forward), ("end", gradient)):
+        facts = {"phase": phase, "slice_id": row["id"], "category": "fwdbwd", "ts_ps": row["ts_ps"]}
+        tables.add("flow", flow_id=1, **facts)
+    sampled = stacks(MAIN, ("Net.forward", "net.py", 21, "net", "program"))
+    backward = ("_engine_run_backward", "torch/autograd/graph.py", 9, "torch.autograd.graph", "library")
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    function, file, line, module, code = backward
+    frame = tables.add("frame", function=function, file=file, line=line, module=module, code=code)["id"]
+    asks = tables.add("stack", parent_id=0, frame_id=frame, place_id=0)["id"]
+    for begin, to, stack in ((1, 301, 1), (301, 501, asks)):
+        times = {
+            "ts_ps": begin * UNIT_PS,
+            "weight_ps": (to - begin) * UNIT_PS,
+            "cpu_ps": (to - begin) * UNIT_PS,
+        }
+        tables.add("stack_sample", stack_id=stack, thread_name="MainThread", is_main=True, **times)
+    return tables
+
+
 def _launching(tables: Tables, *frames: Frame) -> Tables:
     """The tables, with samples of the main thread that launches from frames of the program."""
     module = "tensorflow.python.eager.execute"
@@ -866,6 +894,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         storing_in_the_loop,
         summaries_in_the_loop,
         a_callback_that_evaluates,
+        a_layer_with_its_gradients,
         waiting_for_a_lock,
         unpickling_batches,
         starting_workers,

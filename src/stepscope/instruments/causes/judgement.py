@@ -163,6 +163,8 @@ class Explanation:
     called_from: CodeLine | None = None
     spent_in: CodeLine | None = None
     """The function that takes most of the time of `place`, where that only calls it."""
+    gradients_too: bool = False
+    """Whether gradients of what `spent_in` computes count to it, of ops."""
     in_python: bool = False
     """Whether place is Python that a loader runs, and no line that only writes a stage."""
     op: str | None = None
