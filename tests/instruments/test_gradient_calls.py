@@ -6,6 +6,7 @@ import pytest
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
+from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import FakeTrace
@@ -48,3 +49,25 @@ def test_gradients_count_to_what_made_them(arrows: bool, encoder: int, asking: i
     assert gradients_too is arrows
     assert took == {"Encoder.forward": encoder, "Head.forward": 8, "main": asking}
     assert all(path[0] == CodeLine("train.py", 7, "main") for path in found)
+
+
+@pytest.mark.parametrize(
+    ("function", "share"),
+    [
+        ("_checkpoint_hook.__init__.unpack_hook", 12 / 40),
+        ("CheckpointFunction.backward", 12 / 40),
+        ("checkpoint", None),
+    ],
+)
+def test_what_was_not_kept_for_gradients_is_computed_again(function: str, share: float | None) -> None:
+    """With all that is called within, as the layer itself."""
+    tables = a_step(arrows=False)
+    tables.rows["stack_sample"].pop()
+    again = ("torch/utils/checkpoint.py", function, "library")
+    looked(tables, 15, 21, MAIN, BACKWARD, again, main=True, cpu=1.0)
+    looked(tables, 21, 27, MAIN, BACKWARD, again, ENCODER, main=True, cpu=1.0)
+    looked(tables, 27, 33, MAIN, BACKWARD, main=True, cpu=1.0)
+    derived(tables).fill(connection())
+    (judgement,) = judge(FakeTrace(connection()).query)
+    assert judgement.cause in ("compute", "none")
+    assert judgement.recomputed == share

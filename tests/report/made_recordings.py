@@ -440,8 +440,9 @@ def ops_that_are_launching(long_us: int = 20, python_us: int = 0) -> Tables:
     return tables
 
 
-def a_layer_with_its_gradients() -> Tables:
-    """A step of PyTorch: a layer computes for 100 µs and its gradient, to which an arrow leads, for 200."""
+def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
+    """A step of PyTorch: a layer computes for 100 µs and its gradient, to which an arrow leads, for 200.
+    recomputed: the layer is computed again in half of that time."""
     names = ("aten::mm", "aten::sum", "aten::pow", "MmBackward0")
     ops = "".join(f"[{'op'[: n % 2 + 1]}{'.' * (97 + n % 2)}]" for n in range(3)) + f"[b{'.' * 197}]"
     tables = draw(f"step train : [train{'.' * 494}]\ncpu/python thread : {ops}", "kineto")
@@ -455,16 +456,31 @@ def a_layer_with_its_gradients() -> Tables:
     backward = ("_engine_run_backward", "torch/autograd/graph.py", 9, "torch.autograd.graph", "library")
     for table in ("frame", "stack"):
         tables.rows[table] = sampled.rows[table]
-    function, file, line, module, code = backward
-    frame = tables.add("frame", function=function, file=file, line=line, module=module, code=code)["id"]
-    asks = tables.add("stack", parent_id=0, frame_id=frame, place_id=0)["id"]
-    for begin, to, stack in ((1, 301, 1), (301, 501, asks)):
-        times = {
-            "ts_ps": begin * UNIT_PS,
-            "weight_ps": (to - begin) * UNIT_PS,
-            "cpu_ps": (to - begin) * UNIT_PS,
-        }
-        tables.add("stack_sample", stack_id=stack, thread_name="MainThread", is_main=True, **times)
+    again = (
+        "_checkpoint_hook.__init__.unpack_hook",
+        "torch/utils/checkpoint.py",
+        9,
+        "torch.utils",
+        "library",
+    )
+    parent = 0
+    for function, file, line, module, code in (backward, again):
+        frame = tables.add("frame", function=function, file=file, line=line, module=module, code=code)["id"]
+        parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=0)["id"]
+    asks, computes_again = parent - 1, parent
+    last = computes_again if recomputed else asks
+    for begin, to, stack in ((1, 301, 1), (301, 401, asks), (401, 501, last)):
+        times = {"ts_ps": begin * UNIT_PS, "weight_ps": (to - begin) * UNIT_PS}
+        facts = {"stack_id": stack, "thread_name": "MainThread", "is_main": True}
+        tables.add("stack_sample", cpu_ps=times["weight_ps"], **times, **facts)
+    return tables
+
+
+def calls_of_python_alone() -> Tables:
+    """As JAX's profiler records a program of TensorFlow: no op is in it."""
+    tables = draw(STEPS + PYTHON)
+    for row in tables.rows["slice"]:
+        row["name"] = "$model.py:9 build"
     return tables
 
 
@@ -895,6 +911,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         summaries_in_the_loop,
         a_callback_that_evaluates,
         a_layer_with_its_gradients,
+        calls_of_python_alone,
         waiting_for_a_lock,
         unpickling_batches,
         starting_workers,
@@ -925,6 +942,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
+    yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 
 

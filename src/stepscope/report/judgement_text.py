@@ -118,7 +118,15 @@ def _weighed(program: Weighed) -> str:
 def _further_sentences(judgement: Judgement) -> list[str]:
     """What belongs to the cause, and what takes most where that is unknown."""
     known = _recorded_share(judgement) if judgement.cause == "unknown" else []
-    return [*_together(judgement), *known]
+    return [*_together(judgement), *_recomputed(judgement), *known]
+
+
+def _recomputed(judgement: Judgement) -> list[str]:
+    """What is computed again to save memory."""
+    if judgement.recomputed is None:
+        return []
+    part = units.show(judgement.recomputed, "ratio")
+    return [f"{part} of a step computes again what torch.utils.checkpoint did not keep, to save memory."]
 
 
 def _together(judgement: Judgement) -> list[str]:

@@ -12,6 +12,7 @@ from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
+from stepscope.instruments.causes.recomputing import recomputed_share
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
 from stepscope.instruments.thresholds import tuned
@@ -68,8 +69,8 @@ class ComputeCause(Cause):
         ran_in, gradients_too = (None, False) if place is not None else line_of_inline_ops(host)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
-            place=place, spent_in=ran_in, gradients_too=gradients_too, small_ops=small_ops(host),
-            op=top.op, op_type=top.op_type,
+            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
+            small_ops=small_ops(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),

@@ -163,6 +163,9 @@ class Explanation:
     called_from: CodeLine | None = None
     spent_in: CodeLine | None = None
     """The function that takes most of the time of `place`, where that only calls it."""
+    recomputed: float | None = None
+    """The part of a step in which ops compute again what was not kept for gradients; None where it is
+    little."""
     gradients_too: bool = False
     """Whether gradients of what `spent_in` computes count to it, of ops."""
     in_python: bool = False
