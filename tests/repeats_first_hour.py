@@ -128,7 +128,7 @@ PEOPLE = (
         "No op runs for",
         ("[sum(j % 7 for j in range(400)) for _ in range(n)]", "np.full(n, 1197)"),
         (("range(60)", "range(10**9)"),),
-        "no waiting for a batch",
+        "no waiting for a DataLoader",
         "w",
     ),
     Person(

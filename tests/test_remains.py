@@ -218,6 +218,11 @@ def test_what_is_launched_stays_and_may_take_all_of_the_step():
     assert left.high_ps == pytest.approx(10 * MS * (1 + ERRORS * AGAIN) + 1.4 * MS)
 
 
+def test_a_device_without_work_waits_for_a_host_whose_work_stays():
+    """A host that makes room for 11 ms and launches small ops for 4: they are no part of the first."""
+    assert sentences(one(0.1, 0, 0.5, cause="idle"), "step") == []
+
+
 def test_whatif_says_what_would_tell():
     quiet = list(whatif._judgement_sentences(one(60, 5, 99)))
     assert quiet == [

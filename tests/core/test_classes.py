@@ -22,6 +22,11 @@ OP = {"op_name": "a"}
         ("MatMul", {"producer": "horovod"}, ("compute", None, "compute", True)),
         ("4", {"producer": "horovod"}, ("compute", None, None, False)),
         ("Notify_Wait", {"producer": "unknown"}, ("wait", None, None, True)),
+        ("Notify Wait", {"place": "device"}, ("wait", None, None, False)),
+        ("SDMA", {"place": "device"}, ("compute", None, None, False)),
+        ("hcom_allReduce__271_0_1", {"place": "device"}, ("communication", None, "communication", True)),
+        ("CopyCPU2GPU", {"place": "device"}, ("copy", None, "copy", True)),
+        ("ProfilerStep#1", {"category": "cpu_op"}, ("compute", None, None, False)),
         (
             "MatMul",
             {"producer": "horovod", "category": "user_annotation"},

@@ -58,6 +58,72 @@ def test_rows_of_rocprof_and_rpd() -> None:
     assert _kinds_of(events) == expected
 
 
+def test_copies_of_rocprof_belong_to_the_only_gpu_that_worked() -> None:
+    """It names a process for each GPU of the machine."""
+    events: list[dict[str, Any]] = []
+    for pid, name in {"1": "COPY", "6": "GPU0", "7": "GPU1"}.items():
+        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}})
+        if name != "GPU0":
+            events.append({"ph": "X", "name": "work", "pid": pid, "tid": "0", "ts": "1", "dur": "1"})
+    found = _kinds_of(events)
+    assert found["COPY"] == found["GPU1"] == ("device_stream", "execution", "GPU 1 gpu")
+
+
+def test_rows_of_mxnet() -> None:
+    """It names a process for each device that it could use."""
+    events: list[dict[str, Any]] = []
+    for pid, name in enumerate(["cpu/0", "cpu/1", "gpu/0", "gpu/1"]):
+        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}})
+        if name.endswith("0"):
+            for phase, at in (("B", 1), ("E", 5)):
+                work = {"cat": "operator", "name": "dot", "ph": phase, "ts": at, "pid": pid, "tid": 9}
+                events.append(work)
+    found = _kinds_of(events)
+    assert found["cpu/0"] == ("thread", "execution", "CPU cpu")
+    assert found["gpu/0"] == ("device_stream", "execution", "GPU 0 gpu")
+    assert not any("GPU 1" in str(row) for row in found.values())
+
+
+ASCEND = {
+    "Python": ("Thread 7", "cpu_op"),
+    "Ascend Hardware": ("Stream 2", None),
+    "HCCL": ("Plane 1", None),
+    "Communication": ("Group 0 Communication", None),
+    "Overlap Analysis": ("Computing", None),
+    "CANN": ("Thread 7", None),
+}
+"""Processes of Ascend's profiler, as PyTorch on Ascend writes them; the first is the framework's."""
+
+
+def _of_ascend(names: list[str]) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    for pid, process in enumerate(names, 5):
+        row, category = ASCEND[process]
+        named = {"process_name": process, "process_labels": "CPU", "thread_name": row}
+        for what, text in named.items():
+            key = "labels" if what == "process_labels" else "name"
+            events.append({"ph": "M", "name": what, "pid": pid, "tid": 7, "args": {key: text}})
+        work = {"ph": "X", "name": "work", "pid": pid, "tid": 7, "ts": "1.5", "dur": 2.0}
+        events.append(work if category is None else {**work, "cat": category})
+    return events
+
+
+def test_rows_of_ascend() -> None:
+    """What is drawn again, by plane or added up, is no work; the label of a process has no number."""
+    npu = ("device_stream", "execution", "NPU unknown")
+    drawn_again = ("derived", "annotation", "NPU unknown")
+    expected = {
+        "Ascend Hardware": npu,
+        "HCCL": drawn_again,
+        "Communication": npu,
+        "Overlap Analysis": drawn_again,
+        "CANN": ("thread", "dispatch", "CPU cpu"),
+    }
+    assert _kinds_of(_of_ascend(list(expected))) == expected
+    of_torch = _kinds_of(_of_ascend(list(ASCEND)))
+    assert of_torch == {**expected, "Python": ("thread", "execution", "CPU cpu")}
+
+
 def _kinds_of(events: list[dict[str, Any]]) -> dict[str, tuple[str, str, str | None]]:
     store = decode(json.dumps({"traceEvents": events}).encode())
     chrome_trace.finish(store)

@@ -196,6 +196,53 @@ def test_tables_of_rocprof(tmp_path, header, lines, expected):
     assert slices(path, "SELECT events_seen, events_lost FROM source") == [(len(lines), lost)]
 
 
+KERNELS = (
+    '"Kind","Agent_Id","Queue_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id",'
+    '"Start_Timestamp","End_Timestamp"'
+)
+
+
+def test_the_tables_of_a_recording_are_one(tmp_path):
+    """What rocprofv3 writes of two processes: kernels lie beside the calls that launched them."""
+    for process in (11, 12):
+        calls = f'"HIP_RUNTIME_API","hipLaunchKernel",{process},8,5,1000,3000'
+        tables = {
+            "hip_api": (CALLS, calls),
+            "kernel": (KERNELS, '"KERNEL_DISPATCH","Agent 4",1,8,1,16,"add(float*)",5,4000,9000'),
+            "memory_copy": (
+                COPIES,
+                '"MEMORY_COPY","MEMORY_COPY_HOST_TO_DEVICE","Agent 0","Agent 4",6,500,700',
+            ),
+        }
+        for table, (header, line) in tables.items():
+            (tmp_path / f"{process}_{table}_trace.csv").write_text(f"{header}\n{line}\n")
+    (tmp_path / "kernel_trace.csv").write_text(
+        f'{KERNELS}\n"KERNEL_DISPATCH",1,1,8,1,16,"alone",5,77000,78000\n'
+    )
+    asked = "SELECT source_id, name, ts_ps FROM slice ORDER BY source_id, ts_ps"
+    ns = 1000
+    first = [("Memcpy HOST_TO_DEVICE", 0), ("hipLaunchKernel", 500 * ns), ("add(float*)", 3500 * ns)]
+    found = [(number, *row) for number in (0, 1) for row in first]
+    assert slices(tmp_path, asked) == [*found, (2, "alone", 0)]
+    sources = "SELECT path, events_stored FROM source ORDER BY path"
+    assert [(Path(path).name, stored) for path, stored in slices(tmp_path, sources)] == [
+        ("11_hip_api_trace.csv", 3),
+        ("12_hip_api_trace.csv", 3),
+        ("kernel_trace.csv", 1),
+    ]
+    # A table that is named stands for itself.
+    assert len(slices(tmp_path / "11_kernel_trace.csv", asked)) == 1
+
+
+def test_a_damaged_table_beside_a_good_one_is_said(tmp_path):
+    (tmp_path / "11_kernel_trace.csv").write_text(
+        f'{KERNELS}\n"KERNEL_DISPATCH",1,1,8,1,16,"add",5,4000,9000\n'
+    )
+    (tmp_path / "11_hip_api_trace.csv").write_text(f'{CALLS}\n"HIP_RUNTIME_API","hipFree",7,8,5,later,3000\n')
+    assert slices(tmp_path, "SELECT name FROM slice") == [("add",)]
+    assert slices(tmp_path, "SELECT events_seen, events_lost FROM source") == [(2, 1)]
+
+
 def test_other_tables_are_no_recordings(tmp_path):
     path = tmp_path / "losses.csv"
     path.write_text('step,loss\n1,0.5\n"2,0.25\n')
@@ -209,6 +256,20 @@ def test_a_table_without_times_is_damaged(tmp_path, rows):
     path.write_text(f"{V1}\n{rows}")
     with pytest.raises(stepscope.errors.StepscopeError, match="no kernels, copies or calls"):
         slices(path)
+
+
+def test_times_that_add_up_to_more_than_a_number_holds_are_told_as_the_largest(tmp_path):
+    """Horovod has been seen to write marks of nine days, one in another."""
+    from stepscope import library
+
+    nine_days_us = 812_355 * 10**6
+    mark = {"ph": "X", "name": "4", "pid": 1, "dur": nine_days_us}
+    path = tmp_path / "horovod.json"
+    path.write_text(json.dumps([{**mark, "ts": 5 + at, "dur": nine_days_us - 2 * at} for at in range(12)]))
+    (row,) = slices(path, library.sql("slices_by_name"))
+    columns = [column.name for column in library.entry("slices_by_name").columns]
+    told = dict(zip(columns, row, strict=True))
+    assert (told["total_ps"], told["max_ps"], told["slices"]) == (2**63 - 1, nine_days_us * 10**6, 12)
 
 
 MEMORY = "SELECT ts_ps, series, value FROM counter WHERE value <> 0 ORDER BY ts_ps, id"

@@ -9,7 +9,7 @@ import pytest
 
 from stepscope import _core
 from stepscope.errors import NothingFound
-from stepscope.formats.xla import compiles
+from stepscope.formats.xla import compiles, dumps
 from stepscope.instruments.xla import diffs
 from tests.corpus import SAMPLES
 from tests.formats.test_hlo import truths
@@ -197,3 +197,17 @@ def test_groups_ops_and_changes_count_the_same() -> None:
         gone_and_new = sum(row["removed"] + row["added"] for row in ops)
         assert gone_and_new == sum(row["what"] != "changed" for row in rows)
         assert len(list(diffs.pairs(found.diff))) == len(found.diff["pairs"])
+
+
+def test_costs_of_a_text_without_an_entry_are_unknown(tmp_path: Path) -> None:
+    """Cut texts are kept as references of what a compiler makes."""
+    whole = (SAMPLE / "module_0000.jit_train_step.cpu_after_optimizations.txt").read_text()
+    cut = tmp_path / "module_0000.jit_train_step.cpu_after_optimizations.txt"
+    cut.write_text(whole[: whole.index("\nENTRY ")])
+    (row,) = dumps.read([str(cut)]).rows
+    assert row["instructions"] > 0
+    assert [row[key] for key in ("flops", "bytes", "run_flops", "run_bytes")] == [None] * 4
+    assert "no entry computation" in row["problem"]
+    totals = diffs.totals(_core.hlo_diff([str(cut), str(cut)]))
+    assert totals["run_flops"] == {"a": None, "b": None, "delta": None}
+    assert totals["instructions"]["delta"] == 0

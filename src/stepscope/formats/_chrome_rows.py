@@ -43,7 +43,11 @@ def classify(store: Store) -> None:
     if "stepscope" in meta:
         restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
-    file = _ChromeFile(strict_json.members(meta.get("processes")), _properties(store, meta))
+    file = _ChromeFile(
+        strict_json.members(meta.get("processes")),
+        _properties(store, meta),
+        frozenset(track["process"] for track in tracks if not _empty(track)),
+    )
     for track in tracks:
         if track["kind"] == "unknown":
             _classify(track, file, classes.get(str(track["id"])), producer)
@@ -86,6 +90,8 @@ class _ChromeFile:
 
     processes: dict[str, dict[str, Any]]
     properties: list[dict[str, Any]]
+    working: frozenset[str]
+    """Names of the processes that have events."""
     devices: dict[str, _KinetoDevice] = field(default_factory=dict)
 
     def names(self) -> set[str]:
@@ -97,9 +103,8 @@ class _ChromeFile:
 
     @cached_property
     def accelerators(self) -> list[str]:
-        """Those that processes are named after."""
-        names = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
-        found = (_ACCELERATOR.fullmatch(_NUMBERED.sub(r"\1", name, count=1).strip()) for name in names)
+        """Those that processes with events are named after."""
+        found = (_ACCELERATOR.fullmatch(_unnumbered(name)) for name in self.working)
         return sorted({f"{match[1].upper()} {match[2]}" for match in found if match})
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
@@ -140,25 +145,60 @@ def _empty(track: Track) -> bool:
     return track["name"] == "" and " tid " not in track["origin"]
 
 
-_NUMBERED = re.compile(r"(?:\d+ )?(.*)", re.DOTALL)
-"""rocprof puts the place of a process among the others before its name."""
+def _unnumbered(process: str) -> str:
+    """A process's name without its place among the others, which rocprof puts before it."""
+    place, _, name = process.partition(" ")
+    return (name if place.isdecimal() else process).strip()
+
+
 _CALLS = re.compile(r"CPU (HIP|HSA|CUDA) API")
+_MXNET_DEVICE = re.compile(r"(cpu|gpu)/(\d+)")
+_ASCEND_GROUP = re.compile(r"Group .* Communication", re.DOTALL)
 
 
 def _unknown(track: Track, file: _ChromeFile) -> None:
-    """A row whose process is named after an accelerator, as rocprof and rpd do, shows what that executes;
-    copies belong to the only one. A row of which nothing is known stays unknown."""
-    if _empty(track):
+    """A row whose process is named after an accelerator, as rocprof, rpd and MXNet do, shows what that
+    executes; copies belong to the only one. A row of which nothing is known stays unknown."""
+    if _empty(track) or _ascend(track, file):
         return
-    process = _NUMBERED.fullmatch(track["process"])
-    name = process[1].strip() if process else ""
-    if found := _ACCELERATOR.fullmatch(name):
+    name = _unnumbered(track["process"])
+    if found := _MXNET_DEVICE.fullmatch(name):
+        kind = found[1]
+        on_device = kind == "gpu"
+        _set(
+            track,
+            "device_stream" if on_device else "thread",
+            "execution",
+            file.device(f"GPU {found[2]}" if on_device else "CPU", kind),
+        )
+    elif found := _ACCELERATOR.fullmatch(name):
         kind = "gpu" if found[1].upper() in ("GPU", "XPU") else "unknown"
         _set(track, "device_stream", "execution", file.device(f"{found[1].upper()} {found[2]}", kind))
     elif name == "COPY" and len(file.accelerators) == 1:
         _set(track, "device_stream", "execution", file.device(file.accelerators[0], "gpu"))
     elif _CALLS.fullmatch(name):
         _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
+
+
+def _ascend(track: Track, file: _ChromeFile) -> bool:
+    """Whether a row is one of those that Ascend's profiler adds to the framework's, all of one process of a
+    program: what its device ran, its collectives, and the calls that asked for both. Tasks of collectives are
+    drawn again by plane, and what overlaps is worked out from the others."""
+    process = track["process"]
+    if process == "Ascend Hardware":
+        _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
+    elif process in ("HCCL", "Communication"):
+        if _ASCEND_GROUP.fullmatch(track["name"]):
+            _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
+        else:
+            _set(track, "derived", "annotation", file.device("NPU", "unknown"))
+    elif process == "Overlap Analysis":
+        _set(track, "derived", "annotation", file.device("NPU", "unknown"))
+    elif process == "CANN":
+        _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
+    else:
+        return False
+    return True
 
 
 _DEVICE_KIND = re.compile(r"(?:^|[/:])(?:device:)?(cpu|gpu|tpu)\b", re.IGNORECASE)
@@ -254,6 +294,8 @@ def _set_by_category(track: Track, file: _ChromeFile, device_class: int | str) -
 def _kineto(track: Track, file: _ChromeFile) -> None:
     """Rows of PyTorch's profiler whose slices do not tell what they are: streams of the device that labels
     the process, else threads."""
+    if not _empty(track) and _ascend(track, file):
+        return
     if _label(track, file):
         if _empty(track):
             return

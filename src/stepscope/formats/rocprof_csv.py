@@ -23,11 +23,17 @@ from stepscope.formats._rocprof_rows import (
     stored,
     thread_track,
 )
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "rocprof_csv"
+TRAITS = Traits(
+    table_names=r"(.+?)_(?:kernel|memory_copy|memory_allocation|scratch_memory|[a-z]+_(?:api|runtime|compiler))"
+    r"_trace\.csv"
+)
+"""rocprofv3 writes a file for each kind of record, all called after the process or as `-o` says."""
 
 
 class _TableColumns(NamedTuple):
@@ -79,16 +85,20 @@ def sniff(head: bytes, name: str) -> bool:
 
 
 def build(pieces: Pieces) -> Store:
-    """Kernels and copies on the GPUs that ran them, and calls on their threads."""
-    data = pieces.read(MOST_BYTES)
-    text = data.decode("utf-8-sig", "replace")
-    first, _, rest = text.partition("\n")
-    found = _table(first.strip())
-    if found is None:
-        raise Damaged("its first line names no columns with the times of kernels, copies or calls")
-    table, names = found
+    """Kernels and copies on the GPUs that ran them, and calls on their threads. Damaged when a table of the
+    recording is none."""
     events = Events()
-    return stored(events, list(_spans(table, names, rest, events)), pieces, data, table.producer)
+    spans: list[Span] = []
+    producer = ""
+    files = [pieces.read(MOST_BYTES), *(pieces.read_piece(piece, MOST_BYTES) for piece in pieces.beside)]
+    for data in files:
+        first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
+        found = _table(first.strip())
+        if found is None:
+            raise Damaged("its first line names no columns with the times of kernels, copies or calls")
+        spans += _spans(*found, rest, events)
+        producer = found[0].producer
+    return stored(events, spans, pieces, files[0], producer)
 
 
 def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[Span]:

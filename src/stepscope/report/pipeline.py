@@ -24,8 +24,8 @@ from stepscope.report.stage_names import label, limit, runs_as
 from stepscope.report.waiting_answer import odd
 
 NOTHING = (
-    "These recordings say nothing about an input pipeline: they hold no tf.data events and no waiting for "
-    "a batch."
+    "These recordings say nothing about the stages of an input pipeline: they hold no tf.data events and no "
+    "waiting for a DataLoader."
 )
 _TODO = {
     "tensorflow": "record with tf.profiler.experimental.start(…) around some steps of the loop, in the "

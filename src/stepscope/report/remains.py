@@ -111,9 +111,10 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     without = _what_is_gone(judgement)
     known = remains(judgement)
     if known.high_ps is not None and known.high_ps < _NOTHING * judgement.mean_ps:
-        # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
+        # The ops that were launched stay; where they ran within compiled functions, nobody recorded them. And
+        # what the host did while a device had nothing to do goes only in part.
         sentence = f"Without {without}, hardly anything of a {unit} would be left."
-        return [] if judgement.cause == "dispatch" else [sentence]
+        return [] if judgement.cause in ("dispatch", "idle") else [sentence]
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
         return [

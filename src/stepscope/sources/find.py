@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
-from stepscope.sources import capture_folder, dump_folder
+from stepscope.sources import capture_folder, dump_folder, recording_tables
 from stepscope.sources.files import FoundFile, files_of, once
 from stepscope.sources.head import INSTEAD
 from stepscope.sources.inspection import (
@@ -157,6 +157,8 @@ class _Gathered:
         sources = capture_folder.joined(self.sources, self.pieces, homes) if homes else self.sources
         if any(source.traits.kind == dump_folder.KIND for source, _ in sources):
             sources = dump_folder.joined(sources, frozenset(self.explicit))
+        if any(source.traits.table_names for source, _ in sources):
+            sources = recording_tables.joined(sources, frozenset(self.explicit))
         for source, folder in sources:
             by_folder[folder].append(source)
         result: list[Source] = []

@@ -58,6 +58,9 @@ class Traits(NamedTuple):
     """An op log in the same folder says where in the program its ops were made."""
     lines: bool = False
     """It says itself where in the program its ops were made, as an op log does."""
+    table_names: str = ""
+    """What names of its files match, as a regular expression, when one recording has a file for each table:
+    files of a folder with the same first group are one recording."""
 
     @property
     def placeless(self) -> bool:
@@ -126,7 +129,7 @@ class Source(NamedTuple):
     spooled: ByteLocation | None = None
     """Where the bytes have already been unpacked to, when they had to be."""
     pieces: tuple[Piece, ...] = ()
-    """Files beside it that are decoded together with it: see stepscope.sources.capture_folder."""
+    """Files beside it that are decoded with it: see capture_folder, dump_folder and recording_tables."""
 
     @property
     def kind(self) -> str:

@@ -246,7 +246,10 @@ def _donor(parameter: int, index: Sequence[int]) -> str:
 def figures(summary: Summary) -> dict[str, Any]:
     """Columns of rows about a module, from the core's summary: size, cost, memory, and what is doubtful."""
     row = {key: summary[key] for key in ("computations", "instructions")}
-    row.update({key: units.whole(summary[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
+    if summary["entry"]:
+        row.update(
+            {key: units.whole(summary[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")}
+        )
     if summary["memory"] is not None:
         row.update({f"{key}_bytes": summary["memory"][f"{key}_bytes"] for key in _MEMORY})
         row["heap_needed_bytes"] = sum(summary["heap_needed_bytes"])

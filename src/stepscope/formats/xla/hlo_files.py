@@ -47,7 +47,7 @@ def largest(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     LimitReached when it is too large."""
     wanted = dumps.rows_of_module(dumps.finals(dumps.read(paths).rows), module, paths)
     # A program that runs says more than one that is still to be compiled.
-    row = max(wanted, key=lambda row: (dumps.is_final(row), row["run_flops"], row["run_bytes"]))
+    row = max(wanted, key=lambda row: (dumps.is_final(row), row["run_flops"] or 0, row["run_bytes"] or 0))
     return {**known_module(row["path"]), "module": row["module"], "id": row["id"], "file": row["file"]}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from stepscope.escapes import printable
 
 TOTALS = ("instructions", "fusions", "flops", "run_flops", "bytes", "run_bytes", "temp_bytes")
-"""Sums of each side; temp_bytes is None where a side has no buffers."""
+"""Sums of each side; temp_bytes is None where a side has no buffers, costs where it has no entry."""
 
 Row = Mapping[str, Any]
 """The core's comparison of two programs, a side of it, or a row made from it."""
@@ -32,6 +32,8 @@ def _total(side: Row, key: str) -> float | None:
         return int(side["opcodes"].get("fusion", 0))
     if key == "temp_bytes":
         return side["memory"]["temp_bytes"] if side["memory"] else None
+    if key != "instructions" and not side["entry"]:
+        return None
     number = float(side[key])
     return int(number) if number.is_integer() else number
 

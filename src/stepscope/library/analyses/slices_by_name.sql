@@ -29,9 +29,9 @@ WITH named AS (
 
 SELECT
   n.name,
-  CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
+  bounded!(n.sum_dur_ps) AS total_ps,
   mean!(n.sum_dur_ps, n.slices) AS mean_ps,
   columns!(n, min_ps, max_ps, slices),
-  CAST(n.sum_self_ps AS BIGINT) AS self_ps
+  bounded!(n.sum_self_ps) AS self_ps
 FROM named AS n
 ORDER BY nulls_last!(n.sum_dur_ps DESC, n.name)

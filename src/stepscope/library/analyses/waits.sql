@@ -44,7 +44,7 @@ spans AS (
 SELECT
   columns!(n, wait, name),
   CAST(n.number AS BIGINT) AS slices,
-  CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
+  bounded!(n.sum_dur_ps) AS total_ps,
   mean!(n.sum_dur_ps, n.number) AS mean_ps,
   n.max_dur_ps AS max_ps,
   CAST(COALESCE(k.union_ps, 0) AS BIGINT) AS in_steps_ps,

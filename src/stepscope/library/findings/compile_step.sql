@@ -43,7 +43,7 @@ runs AS (
 
 SELECT
   'high' AS severity,
-  CAST(s.sum_dur_ps AS BIGINT) AS impact_ps,
+  bounded!(s.sum_dur_ps) AS impact_ps,
   columns!(s, run_id, host_id, source_id, steps),
   s.first_reason AS reason
 FROM sources AS s

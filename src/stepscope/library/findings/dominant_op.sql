@@ -1,4 +1,4 @@
--- One type of op takes most of the compute
+-- One type of op takes much of the compute
 --
 -- question: Which type of op takes most of the time in which steps compute?
 -- reads: _label_line, _computing_op, source, _drawn_source

@@ -35,7 +35,7 @@ sums AS (
   SELECT
     columns!(o, run_id, host_id, place, device, op, op_type, page_class),
     sum!(o.slices) AS number,
-    sum!(o.sum_dur_ps) AS total_ps,
+    bounded!(SUM(o.sum_dur_ps)) AS total_ps,
     sum!(o.sum_self_ps) AS self_ps,
     SUM(o.input_self_ps) * 2 > SUM(o.sum_self_ps) AS mostly_input,
     MIN(o.min_dur_ps) AS min_ps,
