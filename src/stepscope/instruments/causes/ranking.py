@@ -24,7 +24,7 @@ from stepscope.instruments.causes.judgement import (
     parts_of,
 )
 from stepscope.instruments.causes.lock_holders import line_beside_label
-from stepscope.instruments.causes.mixed_lines import MixedLine, callback_line, mixed_line
+from stepscope.instruments.causes.mixed_lines import MixedLine, aside_line, mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.instruments.step_breakdown.interpreter_lock import ACTIVE
@@ -49,10 +49,9 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
     itself."""
     weighed, top = weigh(host.steps, host.contention), host.top_op
-    mixed = callback_line(host) if name is None else None
+    mixed = aside_line(host) if name is None else None
     if mixed is not None:
-        name = "python"
-        share = sum(part.share for part in mixed.parts)
+        name, share = ("python" if mixed.stores is None else "wait"), mixed.share
         ps_per_step = sum(part.ps_per_step for part in mixed.parts)
     elif name is None:
         # Where labels tell, ops do not matter: to look at their names takes longer than all else.
@@ -73,7 +72,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     else:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step
-    called_back = mixed is not None and bool(mixed.by_step)
+    aside = mixed is not None and bool(mixed.by_step)
     found = _explained(host, name, share, ps_per_step, mixed)
     left = _step_without(host, name, mixed) or CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
@@ -97,7 +96,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,
         weak=tuple(weak),
-        rival=None if name == "unknown" or called_back else rival_of(host, weighed.parts, name, share),
+        rival=None if name == "unknown" or aside else rival_of(host, weighed.parts, name, share),
         compiling=_compiling(host.all_steps),
     )
 
@@ -112,8 +111,11 @@ _EQUAL, _MENTIONED = 0.85, 0.2
 def _explained(
     host: HostSteps, name: CauseName, share: float, ps_per_step: int, mixed: MixedLine | None
 ) -> Explanation:
-    called_back = mixed is not None and bool(mixed.by_step)
-    found = Explanation(callbacks=True) if called_back else CAUSES[name].explain(host, share, ps_per_step)
+    if mixed is not None and mixed.stores is not None:
+        return Explanation(place=mixed.line, stores=mixed.stores)
+    if mixed is not None and mixed.by_step:
+        return Explanation(place=mixed.line, callbacks=True, together=mixed.parts)
+    found = CAUSES[name].explain(host, share, ps_per_step)
     if mixed is not None:
         found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
     if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
@@ -121,11 +123,11 @@ def _explained(
     return found
 
 
-def _step_without(host: HostSteps, name: CauseName, callbacks: MixedLine | None) -> gain.Left | None:
-    """How long a mean step would be without its callbacks; None where these are not the cause."""
-    if callbacks is None or not callbacks.by_step:
+def _step_without(host: HostSteps, name: CauseName, aside: MixedLine | None) -> gain.Left | None:
+    """How long a mean step would be without what is beside the training; None where that is not the cause."""
+    if aside is None or not aside.by_step:
         return None
-    took = callbacks.by_step
+    took = aside.by_step
     steps = [(step.dur_ps, {**step.sums, name: took.get(step.id, 0)}) for step in host.steps]
     samples = host.stacks.number()
     return gain.step_without(steps, name, host.paces, had_cores=host.had_cores, samples=samples)

@@ -35,6 +35,8 @@ class Meaning(NamedTuple):
 
 
 NOTHING = Meaning(None)
+STORES = Meaning("wait", True)
+"""A call that stores something."""
 COMPILED = Meaning("compile", True)
 """A call that traced or compiled what it calls."""
 
