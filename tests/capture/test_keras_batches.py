@@ -46,7 +46,11 @@ def test_a_batch_of_training_lasts_until_what_it_evaluates_has_ended() -> None:
         assert [call.name for call in steps] == ["train batch"]
         within.on_test_batch_begin(0)
         within.on_test_batch_end(0)
+        assert [call.name for call in steps] == ["train batch", "test batch"]
+        within.on_test_batch_begin(1)  # and fails
+        callbacks.on_train_batch_begin(1)
+        callbacks.on_train_batch_end(1)
     finally:
         recorder.patches.undo()
-    assert [call.name for call in steps] == ["train batch", "test batch"]
+    assert [call.name for call in steps] == ["train batch", "test batch", "train batch"]
     assert not keras.begun_batches(recorder.local)

@@ -22,7 +22,10 @@ def watch(recorder: Recorder, module: Any) -> None:
         def make(original: Any) -> Any:
             def on_batch_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
                 if recorder.listening:
-                    begun_batches(local)[kind] = clocks.time_ns()
+                    begun = begun_batches(local)
+                    if kind == "train":
+                        begun.clear()  # of what was left by an exception
+                    begun[kind] = clocks.time_ns()
                 return original(self, *args, **kwargs)
 
             return on_batch_begin
