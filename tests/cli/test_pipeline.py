@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -54,10 +55,19 @@ def test_a_recording_without_a_pipeline_says_so(
     assert todo in shown.err.partition("to do: ")[2]
 
 
-def test_a_loader_of_pytorch_is_told_without_marks_of_steps(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_loader_of_pytorch_is_told_without_marks_of_steps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Its own marks of batches delimit them."""
-    assert main(["pipeline", "--no-cache", str(SAMPLES / "chrome" / "kineto.json.gz")]) == 0
+    sample = SAMPLES / "chrome" / "kineto.json.gz"
+    assert main(["pipeline", "--no-cache", str(sample)]) == 0
     assert "Steps wait for the DataLoader for 81.8 % of their time." in capsys.readouterr().out
+    ranks = [tmp_path / f"rank{rank}.json.gz" for rank in (0, 1)]
+    for rank in ranks:
+        rank.write_bytes(gzip.compress(gzip.decompress(sample.read_bytes()) + b" " * len(rank.name)))
+    assert main(["pipeline", "--no-cache", *map(str, ranks)]) == 0
+    told = capsys.readouterr().out
+    assert all(f"Steps on rank-{rank} wait for the DataLoader for 81.8 %" in told for rank in (0, 1))
 
 
 def test_runs_of_a_session_tell_how_long_they_wait(capsys: pytest.CaptureFixture[str]) -> None:

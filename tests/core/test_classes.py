@@ -25,8 +25,15 @@ OP = {"op_name": "a"}
         ("Notify Wait", {"place": "device"}, ("wait", None, None, False)),
         ("SDMA", {"place": "device"}, ("compute", None, None, False)),
         ("hcom_allReduce__271_0_1", {"place": "device"}, ("communication", None, "communication", True)),
+        (
+            "Default/AllReduce-op534_0",
+            {"place": "device"},
+            ("communication", None, "communication", True),
+        ),
         ("CopyCPU2GPU", {"place": "device"}, ("copy", None, "copy", True)),
         ("ProfilerStep#1", {"category": "cpu_op"}, ("compute", None, None, False)),
+        ("model_run", {"category": "Session", "producer": "unknown"}, ("compute", None, None, False)),
+        ("conv_kernel_time", {"category": "Node", "producer": "unknown"}, ("compute", None, "compute", True)),
         (
             "MatMul",
             {"producer": "horovod", "category": "user_annotation"},

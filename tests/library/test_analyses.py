@@ -155,6 +155,18 @@ def test_bytes_of_copies_are_read_from_args():
     assert row["bytes_per_s"] == pytest.approx(150 / 16e-6)
 
 
+def test_a_launch_of_several_works_counts_once():
+    """As that of a graph of kernels: its own time is not added up for each of them."""
+    tables = draw("gpu/compute lane! : [a:launch..]\ngpu/s device_stream : ....[b:Kernel][c:Kernel]")
+    for row in tables.rows["slice"]:
+        row["correlation_id"] = 7
+    launch, first, second = tables.rows["slice"]
+    (row,) = rows(tables, "launches")
+    assert (row["launches"], row["launch_ps"]) == (1, launch["dur_ps"])
+    assert row["work_ps"] == first["dur_ps"] + second["dur_ps"]
+    assert row["mean_lag_ps"] == row["max_lag_ps"] == first["ts_ps"] - launch["ts_ps"]
+
+
 def test_what_was_never_recorded_is_not_idle():
     """Steps that are recordings of their own, as in an event file: the window is their union."""
     tables = draw(

@@ -491,14 +491,22 @@ def launches(tables: Tables) -> list[tuple[Any, ...]]:
     groups: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     known = [s for s in tables.rows["slice"] if s["correlation_id"] is not None]
     for a in known:
-        for b in known:
-            pair = a["source_id"] == b["source_id"] and a["correlation_id"] == b["correlation_id"]
-            if pair and world.place(a) in ("host", "launch") and world.place(b) == "device":
-                groups[a["name"]].append((a["dur_ps"], b["dur_ps"], b["ts_ps"] - a["ts_ps"]))
+        works = [
+            b
+            for b in known
+            if a["source_id"] == b["source_id"]
+            and a["correlation_id"] == b["correlation_id"]
+            and world.place(b) == "device"
+        ]
+        if works and world.place(a) in ("host", "launch"):
+            lag = min(b["ts_ps"] for b in works) - a["ts_ps"]
+            groups[a["name"]].append((a["dur_ps"], sum(b["dur_ps"] for b in works), lag))
     rows = []
-    for name, pairs in groups.items():
-        launch, work, lags = (list(column) for column in zip(*pairs, strict=True))
-        rows.append(("r", "h", name, len(pairs), sum(launch), sum(work), sum(lags) // len(lags), max(lags)))
+    for name, followed in groups.items():
+        launch, work, lags = (list(column) for column in zip(*followed, strict=True))
+        rows.append(
+            ("r", "h", name, len(followed), sum(launch), sum(work), sum(lags) // len(lags), max(lags))
+        )
     return sorted(rows, key=lambda row: (-row[5], row[2]))
 
 

@@ -153,7 +153,12 @@ def _unnumbered(process: str) -> str:
 
 _CALLS = re.compile(r"CPU (HIP|HSA|CUDA) API")
 _MXNET_DEVICE = re.compile(r"(cpu|gpu)/(\d+)")
-_ASCEND_GROUP = re.compile(r"Group .* Communication", re.DOTALL)
+_ASCEND_DRAWN_AGAIN = (
+    "Overlap Analysis",
+    "Ascend Hardware: Step Trace",
+    "HCCL: Plane",
+    "Communication: Plane",
+)
 
 
 def _unknown(track: Track, file: _ChromeFile) -> None:
@@ -185,15 +190,10 @@ def _ascend(track: Track, file: _ChromeFile) -> bool:
     program: what its device ran, its collectives, and the calls that asked for both. Tasks of collectives are
     drawn again by plane, and what overlaps is worked out from the others."""
     process = track["process"]
-    if process == "Ascend Hardware":
-        _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
-    elif process in ("HCCL", "Communication"):
-        if _ASCEND_GROUP.fullmatch(track["name"]):
-            _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
-        else:
-            _set(track, "derived", "annotation", file.device("NPU", "unknown"))
-    elif process == "Overlap Analysis":
+    if f"{process}: {track['name']}".startswith(_ASCEND_DRAWN_AGAIN):
         _set(track, "derived", "annotation", file.device("NPU", "unknown"))
+    elif process in ("Ascend Hardware", "HCCL", "Communication"):
+        _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
     elif process == "CANN":
         _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
     else:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core, units
-from stepscope.formats import Damaged, Pieces
+from stepscope.formats import Damaged, Pieces, Writer
 from stepscope.formats._fields import whole
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
 from stepscope.sources.source import Traits
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NAME = "torch_memory"
 TRAITS = Traits(kind="memory")
+WRITERS = {NAME: Writer("pytorch")}
+"""PyTorch's allocator itself writes them, without its profiler."""
 _PROTOCOLS = b"\x02\x03\x04\x05"
 _KEY_BYTES = 256
 """`segments` is the first key: it lies behind some bytes of opcodes."""
@@ -73,7 +75,7 @@ def build(pieces: Pieces) -> Store:
         )
     if not events.any:
         raise Damaged("it holds no blocks, and nothing that was given or taken back")
-    return events.store(pieces, data, "kineto")
+    return events.store(pieces, data, NAME)
 
 
 class _SnapshotDevice:
@@ -140,10 +142,13 @@ class _SnapshotDevice:
             address = whole(segment, "address") or 0
             for block in listed(member(segment, "blocks")):
                 size = whole(block, "size") or 0
+                # What was asked for, as changes tell it; the block may be larger.
+                held = whole(block, "requested_size")
                 at = whole(block, "address")
                 at = address if at is None else at
                 if member(block, "state") in _HELD and at not in given:
-                    yield _Change(begin_us, at, size, self.frames.stack(_frames_of(block)))
+                    stack = self.frames.stack(_frames_of(block))
+                    yield _Change(begin_us, at, size if held is None else held, stack)
                 address += size
 
     def _write(self, changes: Sequence[_Change]) -> None:

@@ -12,7 +12,9 @@ CAST(FLOOR(CAST({total} AS DOUBLE) / {number}) AS BIGINT)
 CAST(FLOOR({value}) AS BIGINT)
 
 -- bounded!(total): a sum of whole numbers as one of at most 2⁶³ - 1: nested slices may add up to more than 106 days
-CAST(CASE WHEN {total} < 9223372036854775807 THEN {total} ELSE 9223372036854775807 END AS BIGINT)
+CAST(
+  CASE WHEN {total} < 9223372036854775807 THEN {total} ELSE 9223372036854775807 END AS BIGINT
+)
 
 -- sum!(value): a sum of whole numbers as one; by itself, SUM is of a wider type
 CAST(SUM({value}) AS BIGINT)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from stepscope import units
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.pipeline.loaders import Loader, Loading
+from stepscope.report.names import host_of
 
 _TOLD = ("num_workers", "batch_size", "prefetch_factor", "pin_memory", "persistent_workers")
 _LITTLE = 0.05
@@ -15,15 +16,19 @@ _LITTLE = 0.05
 
 def sentences(found: Iterable[Loading]) -> list[str]:
     """Sentences, of the host first that waits most."""
-    return [sentence for loading in found for sentence in _sentences(loading)]
+    every = list(found)
+    return [sentence for loading in every for sentence in _sentences(loading, several=len(every) > 1)]
 
 
-def _sentences(loading: Loading) -> Iterator[str]:
+def _sentences(loading: Loading, several: bool) -> Iterator[str]:
+    where = f" on {host_of(loading.host_id)}" if several else ""
     if loading.share is None:
-        yield "How long steps wait for the DataLoader is not known: none of them waited where that is seen."
+        unseen = "none of them waited where that is seen"
+        yield f"How long steps{where} wait for the DataLoader is not known: {unseen}."
     else:
         at = f", in {_line_text(loading.place)}" if loading.place is not None else ""
-        yield f"Steps wait for the DataLoader for {units.show(loading.share, 'ratio')} of their time{at}."
+        share = units.show(loading.share, "ratio")
+        yield f"Steps{where} wait for the DataLoader for {share} of their time{at}."
     for loader in loading.loaders:
         yield from _made(loader)
     if (loading.share or 0.0) < _LITTLE:

@@ -32,7 +32,8 @@ def told_apart(names: Sequence[str]) -> list[str]:
         letters = enumerate(zip(*(names[at] for at in alike), strict=False))
         differ = next((at for at, each in letters if len(set(each)) > 1), 0)
         for at in alike if number > 1 else ():
-            short[at] = f"{names[at][:16]}…{names[at][differ : differ + 23]}"
+            end = names[at][differ:]
+            short[at] = f"{names[at][:16]}…{end if len(end) <= 23 else f'{end[:22]}…'}"
     return short
 
 

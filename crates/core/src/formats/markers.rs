@@ -14,6 +14,7 @@ use crate::classes;
 /// * `Optimizer.step#Adam.step`, `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__`: PyTorch, of each
 ///   update of the weights and of each batch.
 /// * `PjitFunction(...)`, `pjit(...)`: JAX calls of a compiled function.
+/// * `model_run`: ONNX Runtime, of each run of a session.
 /// * `execute_context_1(888)_generation_0(0)`, `step[DECODE bs=32]`, ...: batches of inference servers.
 pub fn marks_step(name: &str) -> bool {
     classes::marks_step(name) || numbered(name, "ProfilerStep#") || loop_mark(name) || serves(name)

@@ -32,6 +32,7 @@ class Loader(NamedTuple):
 class Loading(NamedTuple):
     """The DataLoaders of a host."""
 
+    host_id: str
     steps_ps: int | None
     """Sum of the durations of its steps; None where no waiting is known."""
     wait_ps: int
@@ -58,7 +59,7 @@ def find(query: Query) -> list[Loading]:
     for key in sorted({*waits, *made}):
         steps_ps, wait_ps, place = waits.get(key, (None, 0, None))
         loaders = tuple(_loader(rows) for _, rows in sorted(made.get(key, {}).items()))
-        found.append(Loading(steps_ps, wait_ps, place, loaders))
+        found.append(Loading(key[1], steps_ps, wait_ps, place, loaders))
     return sorted(found, key=lambda loading: -(loading.share or 0.0))
 
 
