@@ -9,6 +9,8 @@ import pytest
 
 from stepscope.report import Report, build, section_text
 from stepscope.report.advice import next_commands
+from stepscope.report.parts import Chart, Column, Table
+from stepscope.report.summary_sections import _splits
 from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import FakeTrace, drawn_trace
 from tests.report import made_ranks
@@ -67,6 +69,31 @@ def test_sections_and_sentences():
     assert steps.chart is not None
     assert steps.chart.y == ("dur_ps", "input_wait_ps")
     assert found.facts["steps"] == 3
+
+
+def test_compiling_is_no_work_of_steps():
+    """The step that compiles is left out of the averages that stand beside it."""
+    drawing = "step train : [s...][s...][s...]\ncpu/t thread : [c:_XlaCompile........][r:_XlaRun][b:Add]"
+    (sentence,) = [line for line in report(draw(drawing)).headline if line.startswith("Most work")]
+    assert "_XlaRun" in sentence
+    assert "_XlaCompile" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("means", "labels"),
+    [
+        ([("a", "h")], [""]),
+        ([("a", "unknown"), ("b", "unknown")], ["a", "b"]),
+        ([("a", "h"), ("a", "unknown")], ["h", "a host without a name"]),
+        ([("a", "h"), ("b", "i")], ["a on h", "b on i"]),
+    ],
+)
+def test_mean_steps_have_the_names_that_tell_them_apart(means, labels):
+    names = ("run_id", "host_id", "what", "dur_ps", "steps")
+    columns = tuple(Column(name, "text", name, "") for name in names)
+    table = Table(columns, tuple((*where, "mean", 5, 2) for where in means), len(means))
+    splits = _splits(table, Chart("stacked_bar", "what", (), ""))
+    assert [split.of for split in splits] == labels
 
 
 def test_tables_prove_the_sentences():

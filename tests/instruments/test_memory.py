@@ -387,6 +387,22 @@ def test_one_shape_is_no_batch() -> None:
     assert whatif.batch_size([activation("a", 0, 1, []), other]) == 8
 
 
+def test_a_width_that_only_gradients_have_is_no_batch() -> None:
+    """As a tower of TensorFlow 1 holds them: weights of 512 by 512, and a batch of 128."""
+    held = []
+    for name, shape, size in (
+        ("tower/gradients/h2/MatMul_grad/MatMul_1", (512, 512), 1024),
+        ("tower/gradients/out/MatMul_grad/MatMul_1", (512, 10), 20),
+        ("tower/gradients/h2/MatMul_grad/MatMul", (128, 512), 256),
+        ("tower/h1/Relu", (128, 512), 256),
+        ("tower/out/BiasAdd", (128, 10), 5),
+    ):
+        block = activation(name, 0, 1, [])
+        block.shape, block.bytes = shape, size
+        held.append(block)
+    assert whatif.batch_size(held) == 128
+
+
 # --- the verb ------------------------------------------------------------------------------------
 
 

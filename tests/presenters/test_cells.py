@@ -27,3 +27,9 @@ def test_the_calls_around_an_op_give_way_before_its_name():
     name = "StatefulPartitionedCall/sequential_1/dense_1/MatMul"
     assert shorten_cells(name, 30) == "…/sequential_1/dense_1/MatMul"
     assert shorten_cells(name, 60) == name
+
+
+def test_the_number_of_a_process_stays_in_the_name_of_a_device():
+    name = "/job:ps/replica:0/task:1/device:CPU:0"
+    assert shorten_cells(name, 30) == "/job:ps/task:1/CPU:0"
+    assert shorten_cells(name, 60) == name

@@ -169,6 +169,29 @@ def a_file_for_each_step() -> Tables:
     return tables
 
 
+def runs_apart(between_us: int = 5) -> Tables:
+    """Three runs of a session of 10 µs, each a recording of its own, so far apart."""
+    tables = Tables()
+    for number in range(3):
+        tables.source(number, format="run_metadata", producer="step_stats", of_session=True)
+        began = 1_700_000_000 * 10**9 + number * (10 + between_us) * 1000
+        tables.add("capture", source_id=number, clock="unix", origin_unix_ns=began)
+        facts = {"name": "step", "kind": "unknown", "recovered_from": "file", "averaged": True, "reason": ""}
+        tables.add("step_stored", source_id=number, step=number, ts_ps=0, dur_ps=10 * UNIT_PS, **facts)
+    return tables
+
+
+def tensors_of_other_processes() -> Tables:
+    """Steps that take tensors from other processes, while nothing computes."""
+    return draw(STEPS + "cpu/t lane : [a:MatMul][RecvTensor..]")
+
+
+def a_table_that_is_updated_whole() -> Tables:
+    """A sparse gradient adds few rows, and the optimizer works on the whole variable."""
+    adding, whole = "[Adam/update_e/ScatterAdd:ScatterAdd]", f"[Adam/update_e/Sqrt_1:Sqrt{'.' * 400}]"
+    return draw(f"{STEPS}cpu/t thread : {adding}{whole}[b:Add]")
+
+
 def damage_and_caps() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 97, "events_lost": 3, "complete": False}
@@ -1016,5 +1039,9 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "straggler": made_ranks.one_rank_arrives_last,
     "uneven_experts": made_ranks.one_rank_gets_most,
     "unhidden_collectives": made_ranks.collectives_in_the_open,
+    "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
+    "whole_table_updates": a_table_that_is_updated_whole,
+    "time_between_runs_unseen": runs_apart,
+    "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
     **made_programs.PROBLEMS,
 }

@@ -85,6 +85,8 @@ PROBLEMS: dict[str, str] = {
     "recompilation": "step train : [s0]\nstep ~compile :     [s1][s2]\nstep train :             [s3]",
     "rows_are_launches": "gpu/compute lane! : [a:MatMul][b:Add]",
     "rows_are_launches, one": "gpu/compute lane! : [a:MatMul]",
+    "summaries_in_steps": STEPS + "cpu/t thread : [a:HistogramSummary][b:Add]",
+    "summaries_in_steps, two": STEPS + "cpu/t thread : [a:HistogramSummary][c:ScalarSummary][b:Add]",
     "slow_step": "step train : [s][s][s][s][s..............]",
     "slow_step, two": "step train : [s][s][s][s][s][s][s..............][s..............]",
 }

@@ -25,14 +25,18 @@ def cells(text: str) -> int:
     return width if width >= 0 else sum(max(wcwidth(letter), 0) for letter in text)
 
 
+_JOB, _REPLICA = "/job:", "/replica:0/"
 _CALLS = ("StatefulPartitionedCall/", "PartitionedCall/")
 """What TensorFlow puts before the names of all ops of a function, and so tells none from another."""
 
 
 def shorten_cells(text: str, most: int) -> str:
-    """`text` cut in the middle to `most` columns. The calls around an op give way before its name does."""
+    """`text` cut in the middle to `most` columns. The calls around an op give way before its name does, and
+    in names of devices what all of them have before the number of the process does."""
     if cells(text) <= most:
         return text
+    if text.startswith(_JOB) and _REPLICA in text:
+        return shorten_cells(text.replace(_REPLICA, "/", 1).replace("/device:", "/", 1), most)
     if text.startswith(_CALLS):
         return shorten_cells("…/" + text.partition("/")[2], most)
     length = most

@@ -48,11 +48,17 @@ def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             "without the prefetch, one would."
         )
         return
+    unseen = _unseen(diagnosis)
+    if unseen is not None:
+        yield f"Perhaps {unseen}: the recording shows when it is called, and not what its function does."
     most = max(diagnosis.loads, key=lambda load: load.service_ps, default=None)
     if most is None or not most.service_ps:
         yield "No stage is named: none of them was seen at work."
         return
     name = named(most.stage, diagnosis.places, brief=True)
+    if unseen is not None:
+        yield f"Of the others, {name} needs most, {_ps(most.service_ps)} of a step of {_ps(waited.step_ps)}."
+        return
     need = f"{name} needs most, {_ps(most.service_ps)} of a step of {_ps(waited.step_ps)}."
     inside = sum(load.service_ps for load in diagnosis.loads if load.stage.lane == PROGRAM)
     if 2 * inside >= waited.wait_ps:
@@ -65,6 +71,12 @@ def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             f"No stage explains the wait by itself: {need} Batches come late for another reason, as threads "
             "of the pipeline that wait for a core."
         )
+
+
+def _unseen(diagnosis: Diagnosis) -> str | None:
+    """The name of a stage whose function works on threads of its own without being recorded."""
+    load = next((load for load in diagnosis.loads if load.unseen), None)
+    return None if load is None else named(load.stage, diagnosis.places, brief=True)
 
 
 def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
@@ -96,6 +108,12 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield (
             f"tf.data's own model reports {_ps(worst.model_work_ps)} of work per step for it, the trace "
             f"{_ps(worst.trace_work_ps)}; stepscope uses the {worst.work_from}."
+        )
+    unseen = _unseen(diagnosis)
+    if unseen is not None:
+        yield (
+            f"But what the function of {unseen} does on threads of its own is not in the recording, and "
+            "others may wait for those threads."
         )
     if worst.python:
         yield "It runs a py_function: Python's interpreter lock lets one call compute at a time."

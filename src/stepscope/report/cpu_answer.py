@@ -20,9 +20,11 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     else:
         used = sum(load.cpu_ps for load in diagnosis.ranked) / max(waited.step_ps, 1)
         shown = f"{used:.1f}" if used >= 0.1 else "less than 0.1"
+        missed = "other programs"
+        if any(load.unseen for load in diagnosis.loads):
+            missed = "what functions of parallel stages do, nor other programs"
         source = (
-            "from the trace, which does not see other programs; `stepscope record` samples the machine as "
-            "well"
+            f"from the trace, which does not see {missed}; `stepscope record` samples the machine as well"
         )
         if diagnosis.tells_cores:
             yield f"The pipeline keeps {shown} of {units.count(diagnosis.cores, 'core')} busy ({source})."

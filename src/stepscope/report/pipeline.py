@@ -184,7 +184,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
             TreeNode(
                 depth,
                 label(load.stage),
-                (load.service_ps, load.width, load.stage.ahead, runs_as(load.stage)),
+                (None if load.unseen else load.service_ps, load.width, load.stage.ahead, runs_as(load.stage)),
                 None if written is None else SourceLine(written.file or "", written.line or 0),
                 "bottleneck" if load is worst else "",
             )

@@ -66,7 +66,7 @@ def _gain_of_prefetch(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         None,
     )
     if change is None:
-        if waited.ratio < PARTLY_FROM:
+        if waited.ratio < PARTLY_FROM and diagnosis.apart_ps is None:
             yield "One at the end would gain little here, because the program hardly waits."
     elif change.helps and diagnosis.step_ps is not None:
         advised = f"prefetch({change.facts.get('autotune', AUTOTUNE)})"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 from stepscope import library, units
+from stepscope.report.names import host_of
 from stepscope.report.parts import Chart, FirstRows, Section, Share, Split, Table, dicts
 
 _SECTIONS: tuple[tuple[str, str, int, bool], ...] = (
@@ -139,11 +140,10 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
 def _splits(table: Table, chart: Chart) -> tuple[Split, ...]:
     """The mean step of each host by what it goes to."""
     means = [row for row in dicts(table) if row["what"] == "mean" and row["dur_ps"]]
-    runs = len({row["run_id"] for row in means})
-
+    several = [name for name in ("run_id", "host_id") if len({row[name] for row in means}) > 1]
     return tuple(
         Split(
-            "" if len(means) == 1 else f"{row['run_id']} {row['host_id']}" if runs > 1 else row["host_id"],
+            " on ".join(host_of(row[name]) if name == "host_id" else row[name] for name in several),
             units.show(row["dur_ps"], "ps") + (" on average" if row["steps"] > 1 else ""),
             tuple(
                 Share(name.removesuffix("_ps"), row[name], row[name] / row["dur_ps"])

@@ -52,6 +52,7 @@ def _share(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     share = units.show(waited.ratio, "ratio")
     waits_all_the_same = diagnosis.verdict == "not_input_bound" and waited.ratio >= PARTLY_FROM
     fast = "By itself, yes" if waits_all_the_same else _FAST.get(diagnosis.verdict, "Perhaps")
+    fast = fast if diagnosis.apart_ps is None else "In these runs, yes"
     yield f"{fast}: {share} {of_what} is spent waiting for input, {_ps(waited.wait_ps)} per step."
     if waits_all_the_same:
         most = max(diagnosis.loads, key=lambda load: load.service_ps, default=None)
@@ -59,6 +60,12 @@ def _share(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield (
             f"The stage that needs most could deliver every {needs}: its batches come late where threads of "
             "the pipeline wait for a core."
+        )
+    elif diagnosis.apart_ps is not None:
+        yield (
+            f"But {_ps(diagnosis.apart_ps)} lie between one of them and the next, in which nothing was "
+            "recorded and the pipeline works ahead. Trace single runs among others that are not traced, or "
+            "use `stepscope record`: it times runs without tracing them."
         )
     elif diagnosis.verdict == "not_input_bound":
         yield "The pipeline keeps up: the time goes to the program itself, or to the Python around it."

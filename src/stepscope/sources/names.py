@@ -14,6 +14,12 @@ _STEP = (
     re.compile(r"(?<![a-z])step[-_]?(\d{1,9})(?!\d)", re.IGNORECASE),
     re.compile(r"(?:timeline|run_?meta(?:data)?)[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
 )
+_LAST_NUMBER = re.compile(r"([a-z]+(?:[-_.][a-z]+)*)[-_.](\d{1,7})(?:\.[a-z]+)?", re.IGNORECASE)
+"""A name of words and one number, as rm_4.pb; a longer number is a date."""
+_PROCESSES = re.compile(
+    r"(rank|worker|replica|ps|task|process|proc|pid|host|node|gpu|tpu|device|shard|part|v)$", re.I
+)
+"""Words whose number counts no steps."""
 _RANK = re.compile(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 _EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
 _TORCH = re.compile(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
@@ -38,11 +44,19 @@ def claims(name: str) -> str:
 
 
 def step(name: str) -> int | None:
-    """The number of the step: 15 for timeline-15.json, 5 for run_meta_0005.pb."""
-    for pattern in _STEP if _numbered(name) else ():
+    """The number of the step: 15 for timeline-15.json, 5 for run_meta_0005.pb, 4 for rm_4.pb."""
+    if not _numbered(name):
+        return None
+    for pattern in _STEP:
         if match := pattern.search(name):
             return int(match[1])
-    return None
+    match = _last_number(packless(name))
+    return int(match[2]) if match else None
+
+
+def _last_number(name: str) -> re.Match[str] | None:
+    match = _LAST_NUMBER.fullmatch(name)
+    return match if match and not _PROCESSES.search(match[1]) else None
 
 
 def rank(name: str) -> int | None:
@@ -95,8 +109,9 @@ def strip_host(folder: PurePosixPath) -> PurePosixPath:
     return PurePosixPath(*parts)
 
 
-def stem(name: str) -> str:
-    """What is left of a file name without suffixes, step and rank; may be empty."""
+def stem(name: str, sessions: bool = False) -> str:
+    """What is left of a file name without suffixes, step and rank; may be empty. sessions: it holds runs of a
+    session, so that the last number is a step's."""
     name = packless(name)
     for suffix in (".xplane.pb", ".trace.json", ".pt.trace.json", *ARCHIVES):
         name = name.removesuffix(suffix)
@@ -106,6 +121,8 @@ def stem(name: str) -> str:
             word = re.sub(r"[-_.]?\d+$", "", match[0])
             keep = "" if pattern in (_STEP[0], _RANK) else word
             name = name[: match.start()] + keep + name[match.end() :]
+    if sessions and (last := _last_number(name)):
+        name = last[1]
     return name.strip("-_. ")
 
 

@@ -76,7 +76,8 @@ def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPa
     if file.root is None and not item.member:
         if profile or traits.named_by_host:
             return folder.name or "run", names.url_of(folder), capture
-        return names.stem(file.place.name) or folder.name or "run", names.url_of(folder), capture
+        stem = names.stem(file.place.name, traits.sessions)
+        return stem or folder.name or "run", names.url_of(folder), capture
     root = file.root or file.place.parent / _archive_stem(file.place.name)
     root = names.strip_host(root)
     if folder != root:

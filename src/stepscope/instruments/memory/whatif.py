@@ -128,15 +128,22 @@ def _halve(memory: AllocatorMemory, meant: Callable[[str], bool] | None) -> Memo
     return MemoryWhatIf("half_precision", new, memory.peak.bytes - new, concerned, None, meant is not None)
 
 
+_GRADIENTS = "gradients"
+"""The scope that TensorFlow puts around ops of back propagation."""
+
+
 def batch_size(blocks: Sequence[MemoryBlock]) -> int | None:
     """The batch size: the first dimension that most bytes share, in tensors of several shapes; None when none
-    stands out. A single shape may be a variable's gradient."""
+    stands out. A single shape may be a variable's gradient, and so may what only ops of gradients made: a
+    batch is the first dimension of what the model computes as well."""
+    shaped = [(block, block.shape) for block in blocks if block.shape]
+    forward = {shape[0] for block, shape in shaped if _GRADIENTS not in (block.op_name or "").split("/")}
     weights: Counter[int] = Counter()
     shapes: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-    for block in blocks:
-        if block.shape is not None and len(block.shape) >= 2 and block.shape[0] > 1:
-            weights[block.shape[0]] += block.bytes
-            shapes[block.shape[0]].add(block.shape)
+    for block, shape in shaped:
+        if len(shape) >= 2 and shape[0] > 1 and shape[0] in forward:
+            weights[shape[0]] += block.bytes
+            shapes[shape[0]].add(shape)
     if not weights:
         return None
     size, weight = weights.most_common(1)[0]

@@ -74,7 +74,12 @@ def find(query: Query) -> list[SourcePipelines]:
             read.steps,
             device=bool(device[0][0]),
             share_seen=read.seen,
-            beside=replace(held, missing=odd, remade=made_in_steps(made, len(read.steps))),
+            beside=replace(
+                held,
+                missing=odd,
+                remade=made_in_steps(made, len(read.steps)),
+                apart_ps=single_runs.apart(query, group.sources),
+            ),
             judged=judged.get(source_id),
         )
         found.append(

@@ -57,6 +57,8 @@ class Load:
     """Its work, divided by its threads, while the program waited."""
     python: bool
     """It runs a py_function."""
+    unseen: bool = False
+    """It runs a function on threads of its own, and the recording has nothing of what that does."""
     per_step: float = 0.0
     """Elements that it makes for a step, with the calls at the end of a dataset."""
     between_kernels_ps: int | None = None
@@ -218,6 +220,7 @@ def _load(
         pool_ps=ps_per_step(ran),
         in_waits_ps=shared(at_work, waits.intervals) // width if waits else 0,
         python=seen.python,
+        unseen=bool(stage.ahead and _RUNS_FUNCTION.match(stage.short)) and not (ran or seen.called),
         per_step=_calls_within(stage, waits) / steps,
         between_kernels_ps=between_ps,
         trace_work_ps=work_ps,
@@ -236,6 +239,10 @@ def _copies_unseen(stage: PipelineStage) -> bool:
     """Whether it copies elements on threads of the pool, which no event shows: while it is called and takes
     nothing, it copies on at least one of them."""
     return stage.short.startswith("ParallelBatch")
+
+
+_RUNS_FUNCTION = re.compile(r"MapAndBatch|Parallel(Map|Filter)")
+"""Stages that work ahead by calling a function of the user's. TensorFlow 1 records their calls alone."""
 
 
 def _calls_within(stage: PipelineStage, waits: Waits | None) -> int:
@@ -271,7 +278,9 @@ def add_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps
         width = load.width
         if load.stage.ahead and account.parallelism is not None and load.stage.parallelism is None:
             width = max(min(round(account.parallelism), load.width), 1)
-        found.append(replace(load, account=account, model_work_ps=model_ps, work_ps=work, width=width))
+        found.append(
+            replace(load, account=account, model_work_ps=model_ps, work_ps=work, width=width, unseen=False)
+        )
     return found
 
 

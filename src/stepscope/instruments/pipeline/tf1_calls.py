@@ -29,6 +29,8 @@ _MADE_BY = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]::
 """A name whose iterator the function of its consumer made, as in flat_map and interleave."""
 _VERSION = re.compile(r"(V\d+)?$")
 _REPEATS = re.compile(r"^(Forever|Finite|Empty)Repeat$")
+_CACHES = re.compile(r"^(Memory|File)(Cache|Reader|Writer)(Impl)?$")
+"""What a cache runs as: while it fills, and when it is read."""
 _ADDED = frozenset({"Model", "Root", "Optimize", "MaxIntraOpParallelism", "PrivateThreadPool"})
 """Stages that TensorFlow adds around the user's."""
 
@@ -90,4 +92,5 @@ def name(stages: Sequence[PipelineStage]) -> None:
             kind = _VERSION.sub("", stage.short)
             version = stage.short[len(kind) :]
             place = height[stage] + (behind if stage in nested else 0)
-            stage.user_stage = f"{_REPEATS.sub('Repeat', kind)}Dataset{version}:{place}"
+            kind = _CACHES.sub("Cache", _REPEATS.sub("Repeat", kind))
+            stage.user_stage = f"{kind}Dataset{version}:{place}"

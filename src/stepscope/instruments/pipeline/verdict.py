@@ -89,6 +89,9 @@ class Diagnosis:
     unseen: int | None = None
     """Waiting of the traced runs, where that is much less than that of other runs: between traced runs the
     pipeline worked ahead, unobserved."""
+    apart_ps: int | None = None
+    """Mean time between two recorded runs, of which nothing was recorded, where the pipeline keeps up and
+    works ahead: it may keep up because of that time."""
     ends: Ending | None = None
     """How the pipeline ends: with or without a prefetch, and who added it."""
     removed: tuple[Removed, ...] = ()
@@ -124,6 +127,8 @@ class CaptureEvidence:
     """Durations of steps with and without a profiler, where a recorder saw both."""
     remade: bool = False
     """The program makes a new iterator in most steps."""
+    apart_ps: int | None = None
+    """Mean time between two runs, where each is a recording of its own and the time is not short."""
 
 
 def diagnose(
@@ -209,11 +214,13 @@ def _add_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps:
     # Without a prefetch, the program waits for the pipeline, however fast it is.
     asked = ends is not None and ends.prefetch == "none" and waited.ratio >= PARTLY_FROM
     keeps_up = bool(loads) and diagnosis.unseen is None and not asked and _keeps_up(loads, waited)
-    if keeps_up and verdict == "partly_input_bound":
+    if keeps_up and verdict == "partly_input_bound" and not any(load.unseen for load in loads):
         verdict = "not_input_bound"
     worst = other = None
     if verdict != "not_input_bound" and not keeps_up and diagnosis.unseen is None:
         worst, other = _limiting(ranked, gains, now, waited, step_ps)
+    if worst is not None and 2 * worst.service_ps < waited.wait_ps and any(load.unseen for load in loads):
+        worst = other = None  # what was not recorded explains more of the wait
     if worst is not None:
         ranked = (worst, *(load for load in ranked if load is not worst))
     return replace(diagnosis, verdict=verdict, ranked=ranked, bottleneck=worst, beside=other)
@@ -227,7 +234,8 @@ def _add_changes(
     beside: CaptureEvidence,
     device: bool,
 ) -> Diagnosis:
-    """The diagnosis with proposed changes: for the stage that limits, or that takes most of the cores."""
+    """The diagnosis with proposed changes, for the stage that limits, or that takes most of the cores; and
+    with the time between runs, where a pipeline that keeps up works ahead in it."""
     loads, machine, worst = diagnosis.loads, diagnosis.machine, diagnosis.bottleneck
     bound = diagnosis.verdict != "not_input_bound"
     tried = worst if bound else changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, machine)
@@ -241,7 +249,9 @@ def _add_changes(
     if worst is not None and diagnosis.tells_cores:
         program_cpu = _program_cpu(loads, waited, machine)
         best = ceiling.ceiling(loads, waited, diagnosis.cores, program_cpu, device)
-    return replace(diagnosis, changes=tuple(made), ceiling=best, contends=None if bound else tried)
+    apart_ps = beside.apart_ps if not bound and any(load.stage.ahead for load in loads) else None
+    contends = None if bound else tried
+    return replace(diagnosis, changes=tuple(made), ceiling=best, contends=contends, apart_ps=apart_ps)
 
 
 def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
@@ -254,7 +264,13 @@ def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
         or diagnosis.bottleneck is not None
         or diagnosis.unseen is not None
     )
-    if diagnosis.odd or not (explained or 2 * inside >= waited.wait_ps):
+    hidden = diagnosis.verdict != "not_input_bound" and any(load.unseen for load in diagnosis.loads)
+    if (
+        diagnosis.odd
+        or hidden
+        or diagnosis.apart_ps is not None
+        or not (explained or 2 * inside >= waited.wait_ps)
+    ):
         return "low"
     sure = _confidence(waited, diagnosis.beside)
     crowded = diagnosis.machine is not None and diagnosis.machine.crowded

@@ -14,7 +14,8 @@
 -- action_pytorch: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
 --   fewer or smaller ones, torch.autocast where the hardware has bfloat16, torch.compile for chains of small ones.
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
---   functions, whose ops are there by themselves. Recorders that draw what programs tell them know no ops.
+--   functions, whose ops are there by themselves. Recorders that draw what programs tell them know no ops. Summaries
+--   are a finding of their own, and so are clusters that XLA compiled.
 -- weakened_by: lost, capped, truncated, missing, no-steps
 -- reasoning: A step that only computes gets faster by computing less, or by computing faster. That pays most for the op
 --   that takes most of the time.
@@ -87,5 +88,6 @@ SELECT
   CAST(t.number AS BIGINT) AS runs,
   CAST(t.type_runs AS BIGINT) AS slices
 FROM ops AS t
-WHERE t.on_device = t.any_device AND t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0
+WHERE t.on_device = t.any_device AND t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0 AND t.called NOT LIKE '%Summary%'
+  AND t.called NOT IN ('_XlaRun', 'XlaLaunch', '_XlaLaunch')
 ORDER BY nulls_last!(t.type_ps DESC, t.run_id, t.host_id, t.called, t.own_ps DESC, t.op_called)

@@ -1,7 +1,7 @@
--- Collectives that no compute hides
+-- Communication that no compute hides
 --
 -- question: How much of the steps is communication during which nothing is computed?
--- reads: communication_step, step
+-- reads: communication_step, step, rollup_op
 -- severity: high from 30 % of the steps, medium from 10 %
 -- impact: {exposed_share} of the step time of {participant} is communication that no compute hides: {mean_exposed_ps}
 --   of each step, {impact_ps} in all; {mean_hidden_ps} are hidden. {waits}
@@ -43,9 +43,18 @@ talking AS (
   GROUP BY columns!(c, run_id, participant, host_id, source_id)
 ),
 
+-- TensorFlow's processes take tensors from each other: from parameter servers, and back.
+taking AS (
+  SELECT r.run_id AS in_run, r.source_id AS in_source, 1 AS from_others
+  FROM rollup_op AS r
+  WHERE r.name = 'RecvTensor'
+  GROUP BY r.run_id, r.source_id
+),
+
 sums AS (
   SELECT
     columns!(t, run_id, participant),
+    MAX(COALESCE(g.from_others, 0)) AS any_from_others,
     MIN(t.host_id) AS first_host,
     SUM(a.number) AS step_count,
     SUM(a.whole_ps) AS whole_sum,
@@ -55,6 +64,7 @@ sums AS (
     SUM(t.taken) AS taken_sum
   FROM talking AS t
   INNER JOIN all_steps AS a ON a.source_id = t.source_id
+  LEFT JOIN taking AS g ON g.in_run = t.run_id AND g.in_source = t.source_id
   GROUP BY t.run_id, t.participant
 )
 
@@ -69,6 +79,8 @@ SELECT
   mean!(s.under_sum, s.step_count) AS mean_hidden_ps,
   share!(s.waited_sum, s.taken_sum) AS wait_share,
   CASE
+    WHEN s.any_from_others = 1
+      THEN 'RecvTensor takes tensors from other processes, and waits where they are not computed yet.'
     WHEN s.taken_sum = 0 THEN 'No other rank was seen in its collectives, so waiting for others is not told apart.'
     WHEN s.waited_sum >= 0.5 * s.taken_sum THEN 'Most of its time in collectives is waiting for later ranks.'
     ELSE 'Less than half of its time in collectives is waiting for later ranks.'
@@ -77,6 +89,9 @@ SELECT
     WHEN s.waited_sum >= 0.5 * s.taken_sum AND s.taken_sum > 0 THEN
       'Most of it waits for other ranks: find the one that arrives last (analysis `ranks`) before you '
       || 'look at the network.'
+    WHEN s.any_from_others = 1 THEN
+      'Let fewer bytes travel: spread variables evenly over the parameter servers (analysis `parameter_servers`), '
+      || 'gather rows of large tables where the table is, send lower precision.'
     ELSE
       'Begin each collective as soon as its tensors are ready, while the backward pass goes on '
       || '(gradient buckets, XLA''s latency-hiding scheduler), send less (lower precision, sharding), or '

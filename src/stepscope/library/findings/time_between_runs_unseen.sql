@@ -1,0 +1,42 @@
+-- What lies between the runs was not recorded
+--
+-- question: How much time lies between recorded runs of a session, of which their recordings show nothing?
+-- reads: run_gap
+-- severity: medium where five times as much time lies between runs as in them, else low
+-- impact: A recorded run takes {mean_run_ps} on average, and {mean_gap_ps} lie between one and the next, of which
+--   nothing was recorded: the program's own Python, feeding, saving the recording, and what an input pipeline makes
+--   meanwhile.
+-- action: Time the loop without tracing it: `stepscope record -- python …` does, and shows where that time goes.
+-- weakened_by: lost, truncated, no-steps
+-- reasoning: A recording of Session.run begins and ends inside of the call. What the loop does between two calls makes
+--   each of its steps longer, and no share of a run tells of it.
+-- formula: means over runs that averages include, whose numbers follow the number of a run that was recorded as well;
+--   reported where the time between is at least a quarter of the runs; impact = that time.
+-- columns:
+--   severity | text | Severity | medium or low
+--   impact_ps | ps | Between | time between these runs, added up
+--   run_id, host_id
+--   mean_run_ps | ps | Run | mean duration of a run
+--   mean_gap_ps | ps | Gap | mean time from the end of one to the begin of the next
+--   gaps | int | Gaps | how many
+WITH sums AS (
+  SELECT
+    columns!(g, run_id, host_id),
+    COUNT(*) AS number,
+    SUM(g.gap_ps) AS gap_sum,
+    SUM(g.dur_ps) AS run_sum
+  FROM run_gap AS g
+  WHERE g.averaged
+  GROUP BY columns!(g, run_id, host_id)
+)
+
+SELECT
+  CASE WHEN s.gap_sum >= 5 * s.run_sum THEN 'medium' ELSE 'low' END AS severity,
+  CAST(s.gap_sum AS BIGINT) AS impact_ps,
+  columns!(s, run_id, host_id),
+  mean!(s.run_sum, s.number) AS mean_run_ps,
+  mean!(s.gap_sum, s.number) AS mean_gap_ps,
+  CAST(s.number AS BIGINT) AS gaps
+FROM sums AS s
+WHERE s.gap_sum * 4 >= s.run_sum
+ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.host_id)

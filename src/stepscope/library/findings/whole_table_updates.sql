@@ -1,0 +1,66 @@
+-- A sparse gradient updates whole tables
+--
+-- question: Which optimizers work on whole variables although a step uses a few rows of them?
+-- reads: _computing_op
+-- severity: high from half of the time of all ops, medium from a quarter, low from a tenth
+-- impact: Ops of {scope} take {share} of the time of all ops: {impact_ps}, of which adding the rows of a sparse gradient
+--   takes {rows_ps}. The others work on the whole variable and its moments.
+-- action: Update only rows that a step used: LazyAdam (tf.contrib.opt.LazyAdamOptimizer in TensorFlow 1) instead of
+--   Adam, or an optimizer that does so by itself, as Adagrad.
+-- weakened_by: lost, capped, truncated, no-steps
+-- reasoning: Adam decays its moments and moves the variable in each step, also where the gradient is zero. Of an
+--   embedding with many rows that takes most of the step, however few of them the batch looked up.
+-- formula: share = self times of the ops of an update_… scope that has a (Resource)ScatterAdd and a Sqrt / those of all
+--   ops that compute on the host. Reported from 0.1 where the ops beside ScatterAdd take ten times as long as it.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Self | self times of these ops, added up
+--   run_id, host_id
+--   scope | text | Scope | scope of the update
+--   share | ratio | Share | part of the time of all ops
+--   rows_ps | ps | Rows | self times of its ScatterAdd ops, added up
+WITH ops AS (
+  SELECT
+    columns!(o, run_id, host_id, op_name, op_type),
+    SUM(o.kind_ps) AS own_ps,
+    SUM(SUM(o.kind_ps)) OVER (PARTITION BY o.run_id, o.host_id) AS all_ps
+  FROM _computing_op AS o
+  WHERE o.class = 'compute' AND o.place = 'host'
+  GROUP BY columns!(o, run_id, host_id, op_name, op_type)
+),
+
+updates AS (
+  SELECT
+    columns!(o, run_id, host_id),
+    REPLACE(o.op_name, '/' || o.op_type, '') AS scope
+  FROM ops AS o
+  WHERE
+    o.op_type IN ('ScatterAdd', 'ResourceScatterAdd')
+    AND o.op_name LIKE '%/update_%'
+    AND o.op_name LIKE '%/' || o.op_type
+),
+
+sums AS (
+  SELECT
+    columns!(u, run_id, host_id, scope),
+    SUM(o.own_ps) AS scope_ps,
+    sum_where!(o.op_type LIKE '%ScatterAdd', o.own_ps) AS rows_sum,
+    sum_where!(o.op_type = 'Sqrt', 1) AS roots,
+    MAX(o.all_ps) AS all_sum
+  FROM updates AS u
+  INNER JOIN ops AS o
+    ON o.run_id = u.run_id AND o.host_id = u.host_id
+    AND o.op_name LIKE u.scope || '/%'
+    AND REPLACE(o.op_name, u.scope || '/', '') <> o.op_name
+  GROUP BY columns!(u, run_id, host_id, scope)
+)
+
+SELECT
+  severity!(s.scope_ps, s.all_sum) AS severity,
+  CAST(s.scope_ps AS BIGINT) AS impact_ps,
+  columns!(s, run_id, host_id, scope),
+  share!(s.scope_ps, s.all_sum) AS share,
+  CAST(s.rows_sum AS BIGINT) AS rows_ps
+FROM sums AS s
+WHERE s.roots > 0 AND s.scope_ps * 10 >= s.all_sum AND s.scope_ps >= 11 * s.rows_sum
+ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.host_id, s.scope)

@@ -1,0 +1,56 @@
+"""Findings about programs of TensorFlow 1: what their ops and runs tell."""
+
+from __future__ import annotations
+
+from tests.draw import UNIT_PS, Tables, draw
+from tests.library.test_findings import STEPS, Row, found
+from tests.report import made_recordings
+from tests.report.recordings import derived
+
+
+def only(tables: Tables, name: str) -> Row:
+    """The one row of a finding."""
+    (row,) = found(tables, (name,))[name]
+    return row
+
+
+def test_summaries_are_one_finding_and_no_dominant_op() -> None:
+    tables = draw(STEPS + "cpu/t thread : [a:HistogramSummary][s:ScalarSummary][b:Add]")
+    row = only(tables, "summaries_in_steps")
+    assert (row["severity"], row["op"], row["op_type"], row["slices"]) == ("high", "a", "HistogramSummary", 2)
+    assert row["impact_ps"] == (len("[a:HistogramSummary]") + len("[s:ScalarSummary]")) * UNIT_PS
+    assert "dominant_op" not in found(tables, ("dominant_op",))
+    few = draw(STEPS + "cpu/t thread : [s:ScalarSummary][b:Add" + "." * 400 + "]")
+    assert found(few, ("summaries_in_steps",)) == {}
+
+
+def test_an_update_of_a_whole_table() -> None:
+    row = only(made_recordings.a_table_that_is_updated_whole(), "whole_table_updates")
+    assert (row["severity"], row["scope"]) == ("high", "Adam/update_e")
+    assert row["rows_ps"] == len("[Adam/update_e/ScatterAdd:ScatterAdd]") * UNIT_PS
+    beside = "[Adam/update_e/ScatterAdd:ScatterAdd]"
+    # Not of another scope whose name begins alike, and not where rows take most of the update.
+    for other in ("[Adam/update_e2/Sqrt:Sqrt" + "." * 500 + "]", "[Adam/update_e/Sqrt:Sqrt]"):
+        assert found(draw(f"{STEPS}cpu/t thread : {beside}{other}"), ("whole_table_updates",)) == {}
+
+
+def test_time_between_runs() -> None:
+    row = only(made_recordings.runs_apart(5), "time_between_runs_unseen")
+    assert (row["severity"], row["mean_run_ps"], row["mean_gap_ps"]) == ("low", 10 * UNIT_PS, 5 * UNIT_PS)
+    assert (row["gaps"], row["impact_ps"]) == (2, 10 * UNIT_PS)
+    assert only(made_recordings.runs_apart(60), "time_between_runs_unseen")["severity"] == "medium"
+    assert found(made_recordings.runs_apart(1), ("time_between_runs_unseen",)) == {}
+
+
+def test_time_between_runs_is_unknown_where_others_lie_between() -> None:
+    tables = made_recordings.runs_apart(60)
+    for row in tables.rows["step_stored"]:
+        row["step"] *= 20
+    assert found(tables, ("time_between_runs_unseen",)) == {}
+
+
+def test_tensors_of_other_processes_are_no_collectives() -> None:
+    row = only(derived(made_recordings.tensors_of_other_processes()), "unhidden_collectives")
+    text = "".join(str(value) for value in row.values())
+    assert "RecvTensor" in text
+    assert "collective" not in text
