@@ -351,6 +351,9 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
     assert judgement_text.sentences([one("compute", **where)], False)[0] == (
         f"{part}, aten::select for 37.0 % of all op time."
     )
+    assert judgement_text.sentences([one("compute", **where, gradients_too=True)], False)[0] == (
+        f"{part} with its gradients, aten::select for 37.0 % of all op time."
+    )
 
 
 def test_ops_that_are_launching_are_told_with_what_they_take():
@@ -423,7 +426,7 @@ def test_recordings_that_have_nothing_in_common_get_a_table():
     waits = "waiting for input takes 60.0 % of a step (60.0 ms of 100 ms)."
     said = [
         f"r0: {waits}",
-        "r1: no op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does.",
+        "r1: with no op recorded, Python takes 60.0 % of a step (60.0 ms of 100 ms).",
         f"r2: {waits}",
         "r3: nothing stands out: ops run for 60.0 % of a step (60.0 ms of 100 ms).",
     ]

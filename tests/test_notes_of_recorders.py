@@ -113,6 +113,7 @@ ELSEWHERE = {
     "doubtful-module": "formats/test_xla_dump.py",
     "fake-thread-ids": "formats/test_run_metadata.py",
     "few-samples": "test_judged.py",
+    "free-threaded": "formats/test_capture.py",
     "held-arrays-cut": "formats/test_capture.py",
     "kept-moment": "capture/test_ring.py",
     "kept-moments": "capture/test_ring.py",

@@ -562,6 +562,12 @@ NOTES: dict[str, Message] = {
         "Record more steps. `stepscope record` samples the stacks up to 500 times a second, and less often "
         "where each sample takes long.",
     ),
+    "free-threaded": Message(
+        "Threads ran Python at the same time",
+        "The program ran on a build of Python without the interpreter's lock, or with it off. No thread "
+        "waits there for another to let go of it, so nothing is said of that.",
+        "Nothing.",
+    ),
     "held-arrays-cut": Message(
         "Variables that were not read",
         "`stepscope record` spends less than half a second on finding variables that hold arrays, because "

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from stepscope.capture.environment import free_threaded
 from stepscope.capture.switches import switches
 
 NUMERICS = "tensorflow.python.debug.lib.check_numerics_callback"
@@ -39,3 +40,13 @@ def test_frameworks_without_them_have_none(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "jax", SimpleNamespace())  # type: ignore[misc]
     monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
     assert switches() == ["CUDA_LAUNCH_BLOCKING"]
+
+
+@pytest.mark.parametrize("lock", [True, False, None], ids=["with", "without", "versions that have none"])
+def test_threads_run_python_at_the_same_time_where_the_lock_is_off(
+    lock: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(sys, "_is_gil_enabled", raising=False)
+    if lock is not None:
+        monkeypatch.setattr(sys, "_is_gil_enabled", lambda: lock, raising=False)  # type: ignore[misc]
+    assert free_threaded() is (lock is False)

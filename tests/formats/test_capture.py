@@ -292,6 +292,16 @@ def test_switches_that_slow_steps_are_noted(tmp_path: Path) -> None:
         assert ask(folder, asked) == noted
 
 
+def test_a_program_without_the_interpreters_lock_is_noted(tmp_path: Path) -> None:
+    """Recordings of before do not say."""
+    asked = "SELECT count(*) FROM source_note WHERE slug = 'free-threaded'"
+    for number, told in enumerate(({}, {"free_threaded": False}, {"free_threaded": True})):
+        folder = write(tmp_path / str(number))
+        facts = json.loads((folder / "capture.json").read_text())
+        (folder / "capture.json").write_text(json.dumps(facts | told))
+        assert ask(folder, asked) == [(number == 2,)]
+
+
 def test_what_was_recorded_is_told() -> None:
     told = ask(
         SAMPLES / "capture" / "slow_map",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.lock_holders import line_beside_label
 from stepscope.instruments.causes.sampled_lines import (
     LineSearch,
     StackEvidence,
@@ -17,7 +19,9 @@ from stepscope.instruments.step_breakdown import labels, part_tables
 from stepscope.instruments.step_breakdown.interpreter_lock import THRESHOLDS, ProcessorTime, count_lock_waits
 from stepscope.instruments.step_breakdown.sweep import StepPiece
 from tests.draw import UNIT_PS, Tables, draw
+from tests.fakes import FakeTrace
 from tests.instruments.step_drawings import asked, parts
+from tests.report.recordings import connection, derived
 
 SCRIPT_OPS = ("tensorflow/python/ops/script_ops.py", "__call__", "library")
 WRAPPER = ("tensorflow/python/autograph/impl/api.py", "do_not_convert.wrapper", "library")
@@ -66,6 +70,25 @@ def test_launching_beside_a_loader_in_python_is_input_as_far_as_no_processor_was
     """It ran for 16 of 40: the 24 that are missing are lost beside the loader."""
     tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("numpy/core/x.py", "sum", "library"), cpu=0.4)
     assert parts(tables) == {0: {"dispatch": 16, "input": 24}}
+
+
+def test_without_the_lock_no_loader_has_it():
+    tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=0.4)
+    tables.add("source_note", source_id=0, slug="free-threaded", effect="info")
+    assert parts(tables) == {0: {"dispatch": 40}}
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_another_thread_in_python_is_told_where_one_keeps_the_other_from_running(free: bool) -> None:
+    tables = draw("step train : [0.....................................]")
+    looked(tables, 1, 41, MAIN, main=True, cpu=0.5)
+    looked(tables, 1, 41, ROWS, main=False, cpu=0.5)
+    if free:
+        tables.add("source_note", source_id=0, slug="free-threaded", effect="info")
+    derived(tables).fill(connection())
+    query = FakeTrace(connection()).query
+    found = line_beside_label(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]), "python", 0.5)
+    assert found == (None if free else CodeLine("train.py", 7, "rows"))
 
 
 def test_no_more_is_lost_than_the_loader_ran():

@@ -261,6 +261,23 @@ def test_the_recorder_counts_the_steps_where_calls_count_more_or_fewer():
 
 
 @pytest.mark.parametrize(
+    ("ops", "us", "steps"),
+    [(40, 50, 4), (40, 5000, 160), (10, 50, 40)],
+    ids=["ops of a step", "long calls", "steps of which each tenth is logged"],
+)
+def test_calls_of_a_jitted_function_that_are_ops_make_no_steps(ops, us, steps):
+    """JAX jits its own ops; a function that is called once among so many of them begins the step."""
+    marks, now = [], 0
+    for _ in range(4):
+        for name in ("gradient", *["multiply"] * ops):
+            marks.append(Mark(1, f"PjitFunction({name})", now * 10**6, us * 10**6))
+            now += us
+    found = find(marks, {1: "python"})
+    assert len(found) == steps
+    assert {step.name for step in found} == {f"PjitFunction({'gradient' if steps == 4 else 'multiply'})"}
+
+
+@pytest.mark.parametrize(
     ("name", "kind"),
     [
         ("execute_context_2(100)_generation_0(0)", "prefill"),

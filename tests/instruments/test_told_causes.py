@@ -12,10 +12,10 @@ import pytest
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.graph_loops import GraphLoop, graph_loop, loop_of, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.mixed_lines import mixed_line
+from stepscope.instruments.causes.mixed_lines import aside_line, mixed_line
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import words, written_as
-from stepscope.instruments.step_breakdown import session_runs
+from stepscope.instruments.step_breakdown import labels, session_runs
 from stepscope.instruments.step_breakdown.labels import runs_graph
 
 LINE, OTHER = CodeLine("train.py", 31, "main"), CodeLine("train.py", 40, "step")
@@ -115,3 +115,66 @@ def test_a_function_of_a_framework_is_not_the_users() -> None:
     keras = '{"generator": "Adapter.get (/x/site-packages/keras/src/trainers/adapter.py:280)"}'
     assert function_in(own) == CodeLine("/home/me/train.py", 12, "batches")
     assert function_in(keras) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "found"),
+    [
+        ("keras/src/callbacks/callback_list.py", "CallbackList.on_train_batch_end", True),
+        ("tf_keras/src/callbacks.py", "CallbackList._call_batch_hook_helper", True),
+        ("tensorflow/python/keras/callbacks.py", "CallbackList._call_batch_hook", True),
+        ("keras/src/callbacks/callback_list.py", "CallbackList.on_epoch_end", False),
+        ("tools/callbacks.py", "CallbackList.on_train_batch_end", False),
+    ],
+)
+def test_callbacks_of_a_batch_are_those_that_keras_runs(file: str, function: str, found: bool) -> None:
+    assert labels.runs_hooks(file, function) is found
+
+
+@pytest.mark.parametrize(
+    ("took", "label", "found"),
+    [(60, "compute", True), (40, "compute", False), (60, "wait", False)],
+    ids=["most of a step", "less", "it waits"],
+)
+def test_what_a_callback_does_is_one_thing_where_it_runs_ops(took: int, label: str, found: bool) -> None:
+    """Ops and input of an evaluation are the callback's; what Keras itself does in a callback is nobody's."""
+    stacks = {0: Namespace(hooks={1: (LINE,), 2: (LINE, OTHER), 3: ()}, paths={}, meanings={})}
+    parts = [(number, 1, label, took - 20) for number in range(10)]
+    parts += [(number, 2, "input", 20) for number in range(10)]
+    parts += [(number, 3, "python", 30) for number in range(10)]
+    host = Namespace(
+        steps=[Namespace(id=number, dur_ps=100) for number in range(10)],
+        stacks=Namespace(stacks=stacks),
+        sources=[7],
+        query=lambda _: Namespace(rows=lambda: [*parts, (99, 1, "compute", 10_000)]),
+    )
+    told = aside_line(cast(HostSteps, host))
+    assert (told is not None) is found
+    if told is not None:
+        assert (told.line, told.by_step) == (LINE, dict.fromkeys(range(10), 60))
+        assert [(part.label, part.ps_per_step) for part in told.parts] == [("compute", 40), ("input", 20)]
+
+
+@pytest.mark.parametrize(
+    ("ops", "purpose", "stores"),
+    [(40, "summary", "summary"), (5, "summary", None), (40, "log", None)],
+    ids=["with ops", "it waits", "for another purpose"],
+)
+def test_ops_that_make_a_summary_are_part_of_storing_it(ops: int, purpose: str, stores: str | None) -> None:
+    meanings = {1: labels.STORES, 2: labels.Meaning("dispatch")}
+    stacks = {0: Namespace(hooks={}, paths={1: (LINE,), 2: (OTHER,)}, meanings=meanings)}
+    parts = [(number, 1, "compute", ops) for number in range(10)]
+    parts += [(number, 1, "wait", 50) for number in range(10)]
+    parts += [(number, 2, "compute", 10) for number in range(10)]
+    host = Namespace(
+        steps=[Namespace(id=number, dur_ps=100) for number in range(10)],
+        stacks=Namespace(stacks=stacks),
+        sources=[7],
+        query=lambda _: Namespace(rows=lambda: parts),
+        ask=lambda _: [(purpose, 900), ("checkpoint", 5)],
+    )
+    told = aside_line(cast(HostSteps, host))
+    assert (told is not None) is (stores is not None)
+    if told is not None:
+        assert (told.line, told.stores, told.by_step[3]) == (LINE, stores, 90)
+        assert told.share == pytest.approx(0.9)

@@ -238,6 +238,18 @@ def summaries_in_the_loop() -> Tables:
     return stacks(MAIN, ("EventFileWriter.flush", f"{folder}.py", 9, "tensorboard.summary.writer", "library"))
 
 
+_HOOKS = "keras/src/callbacks/callback_list.py"
+ON_BATCH_END: Frame = ("CallbackList.on_train_batch_end", _HOOKS, 171, "keras.src.callbacks", "library")
+
+
+def a_callback_that_evaluates() -> Tables:
+    """What it calls is launching: an evaluation runs ops of its own."""
+    best = ("Best.on_train_batch_end", "callbacks.py", 14, "callbacks", "program")
+    module = "tensorflow.python.eager.execute"
+    execute = ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")
+    return stacks(MAIN, ON_BATCH_END, best, execute)
+
+
 _LOADER = "torch/utils/data/dataloader"
 NEXT: Frame = ("_BaseDataLoaderIter.__next__", f"{_LOADER}.py", 725, "torch.utils.data.dataloader", "library")
 GET: Frame = ("Queue.get", "multiprocessing/queues.py", 122, "multiprocessing.queues", "python")
@@ -425,6 +437,50 @@ def ops_that_are_launching(long_us: int = 20, python_us: int = 0) -> Tables:
         begins_ps, took_ps = len(ops) * UNIT_PS // 2, python_us * UNIT_PS
         facts = {"ts_ps": begins_ps, "weight_ps": took_ps, "cpu_ps": took_ps, "is_main": True, "stack_id": 0}
         tables.add("stack_sample", thread_name="MainThread", **facts)
+    return tables
+
+
+def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
+    """A step of PyTorch: a layer computes for 100 µs and its gradient, to which an arrow leads, for 200.
+    recomputed: the layer is computed again in half of that time."""
+    names = ("aten::mm", "aten::sum", "aten::pow", "MmBackward0")
+    ops = "".join(f"[{'op'[: n % 2 + 1]}{'.' * (97 + n % 2)}]" for n in range(3)) + f"[b{'.' * 197}]"
+    tables = draw(f"step train : [train{'.' * 494}]\ncpu/python thread : {ops}", "kineto")
+    for row, name in zip(tables.rows["slice"], names, strict=True):
+        row |= {"name": name, "category": "cpu_op", "op_name": name, "op_type": name}
+    forward, *_, gradient = tables.rows["slice"]
+    for phase, row in (("start", forward), ("end", gradient)):
+        facts = {"phase": phase, "slice_id": row["id"], "category": "fwdbwd", "ts_ps": row["ts_ps"]}
+        tables.add("flow", flow_id=1, **facts)
+    sampled = stacks(MAIN, ("Net.forward", "net.py", 21, "net", "program"))
+    backward = ("_engine_run_backward", "torch/autograd/graph.py", 9, "torch.autograd.graph", "library")
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    again = (
+        "_checkpoint_hook.__init__.unpack_hook",
+        "torch/utils/checkpoint.py",
+        9,
+        "torch.utils",
+        "library",
+    )
+    parent = 0
+    for function, file, line, module, code in (backward, again):
+        frame = tables.add("frame", function=function, file=file, line=line, module=module, code=code)["id"]
+        parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=0)["id"]
+    asks, computes_again = parent - 1, parent
+    last = computes_again if recomputed else asks
+    for begin, to, stack in ((1, 301, 1), (301, 401, asks), (401, 501, last)):
+        times = {"ts_ps": begin * UNIT_PS, "weight_ps": (to - begin) * UNIT_PS}
+        facts = {"stack_id": stack, "thread_name": "MainThread", "is_main": True}
+        tables.add("stack_sample", cpu_ps=times["weight_ps"], **times, **facts)
+    return tables
+
+
+def calls_of_python_alone() -> Tables:
+    """As JAX's profiler records a program of TensorFlow: no op is in it."""
+    tables = draw(STEPS + PYTHON)
+    for row in tables.rows["slice"]:
+        row["name"] = "$model.py:9 build"
     return tables
 
 
@@ -853,6 +909,9 @@ def judged() -> Iterator[tuple[str, Tables]]:
         more_threads_than_cores,
         storing_in_the_loop,
         summaries_in_the_loop,
+        a_callback_that_evaluates,
+        a_layer_with_its_gradients,
+        calls_of_python_alone,
         waiting_for_a_lock,
         unpickling_batches,
         starting_workers,
@@ -883,6 +942,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
+    yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 
 

@@ -172,6 +172,7 @@ class Course:
         self.state = RECORDING
         folder.facts["sessions"].append(self.session.facts)
         folder.facts["switches"] = sorted({*folder.facts["switches"], *switches()})
+        folder.facts["free_threaded"] = environment.free_threaded()
         folder.facts["ended_unix_ns"] = None  # of a recording that repeats every N steps
         folder.save()
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)

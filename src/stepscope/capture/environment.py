@@ -57,9 +57,16 @@ def start_facts(plan: RecordingPlan) -> Dict[str, Any]:
         "recorded": {"steps": 0, "sessions": 0},
         "sessions": [],
         "switches": [],
+        "free_threaded": free_threaded(),
         "switched_on": list(plan.pieces),
         "cost": {},
     }
+
+
+def free_threaded() -> bool:
+    """Whether threads run Python at the same time. A build that can has the interpreter's lock all the same
+    once a module that needs it is imported."""
+    return not getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 def versions() -> Dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, Callable, Collection, Dict, Optional, Tuple
 
 from . import clocks
 from .callers import WatchedCall
+from .disabled_jit import PlainCalls
 from .places import code_of, is_framework
 from .recorder import Recorder
 
@@ -37,18 +38,19 @@ def watch(recorder: Recorder) -> None:
             "mark the steps with stepscope.capture.step(i)",
         )
         return
-    ops = _Ops(recorder, jax)
+    plain = PlainCalls(recorder, jax)
+    ops = _Ops(recorder, jax, plain)
     signature = inspect.signature(getattr(pjit, helper))
     clean = getattr(core, "trace_state_clean", lambda: True)
     calls = _JittedCalls(recorder, jax, pjit, ops, signature, clean)
     recorder.patches.wrap(pjit, helper, calls.watched_helper)
     recorder.patches.wrap(pjit, "_get_fastpath_data", calls.watched_path)
     ops.watch(core)
-    _watch_jit(recorder, pjit)
+    _watch_jit(recorder, pjit, plain)
     _watch_compilation(recorder)
     _stay_out_of_places()
 
-    recorder.restoring.append(calls.forget)
+    recorder.restoring += [calls.forget, plain.forget]
 
 
 class _JittedCalls:
@@ -161,9 +163,10 @@ class _Ops:
     """Ops that a program runs one by one, until it calls a function that it has jitted: one that jits nothing
     has no other mark of its steps. Most are functions that JAX itself has jitted; primitives are the rest."""
 
-    def __init__(self, recorder: Recorder, jax: Any) -> None:
+    def __init__(self, recorder: Recorder, jax: Any, plain: PlainCalls) -> None:
         self._recorder = recorder
         self._jax = jax
+        self._plain = plain
         self._jits = False
         self._inside = threading.local()
 
@@ -173,6 +176,7 @@ class _Ops:
             return False
         anchor = self._recorder.pace.anchor
         by_ops = not self._jits if anchor is None else anchor[0] == "jax_op"
+        by_ops = by_ops or self._plain.are_made()
         return by_ops and self._recorder.listening and not getattr(self._inside, "op", False)
 
     def end(self) -> bool:
@@ -182,9 +186,11 @@ class _Ops:
 
     def saw(self, name: str, begin_ns: int, end_ns: int, outputs: Any) -> None:
         """An op ran."""
+        settle = partial(self._jax.block_until_ready, outputs)
+        if self._plain.are_made() and self._plain.saw(begin_ns, end_ns, settle):
+            return
         site = self._recorder.site()
         if site.loops:
-            settle = partial(self._jax.block_until_ready, outputs)
             self._recorder.step(
                 WatchedCall("jax_op", ("op", name), name, begin_ns, end_ns, settle=settle, site=site)
             )
@@ -215,7 +221,7 @@ class _Ops:
         self._recorder.patches.wrap(trace, "process_primitive", make)
 
 
-def _watch_jit(recorder: Recorder, pjit: Any) -> None:
+def _watch_jit(recorder: Recorder, pjit: Any, plain: PlainCalls) -> None:
     """Tells the pace when the program, or a library that it uses, has a function of its own compiled."""
     if not hasattr(pjit, "make_jit"):
         return  # versions that make them in another way: the pace then goes by how long rounds take
@@ -224,6 +230,7 @@ def _watch_jit(recorder: Recorder, pjit: Any) -> None:
         def make_jit(function: Any, *rest: Any, **more: Any) -> Any:
             if not is_framework(_file(function)):
                 recorder.pace.has_jitted = True
+                plain.jitted(function)
             return make(function, *rest, **more)
 
         return make_jit

@@ -4,7 +4,7 @@ The list of callbacks is watched, not extended: another callback could change wh
 """
 
 import sys
-from typing import Any
+from typing import Any, Dict
 
 from . import clocks
 from .callers import WatchedCall
@@ -18,21 +18,28 @@ def watch(recorder: Recorder, module: Any) -> None:
         callbacks = sys.modules[module.__name__ + ".src.callbacks.callback_list"].CallbackList
     local = recorder.local
 
-    def watched_begin(original: Any) -> Any:
-        def on_batch_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if recorder.listening:
-                local.batch_begin_ns = clocks.time_ns()
-            return original(self, *args, **kwargs)
+    def watched_begin(kind: str) -> Any:
+        def make(original: Any) -> Any:
+            def on_batch_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
+                if recorder.listening:
+                    begun = begun_batches(local)
+                    if kind == "train":
+                        begun.clear()  # of what was left by an exception
+                    begun[kind] = clocks.time_ns()
+                return original(self, *args, **kwargs)
 
-        return on_batch_begin
+            return on_batch_begin
+
+        return make
 
     def watched_end(kind: str) -> Any:
         def make(original: Any) -> Any:
             def on_batch_end(self: Any, *args: Any, **kwargs: Any) -> Any:
                 result = original(self, *args, **kwargs)
-                begin_ns = getattr(local, "batch_begin_ns", None)
-                if begin_ns is not None and recorder.listening:
-                    local.batch_begin_ns = None
+                begun = begun_batches(local)
+                begin_ns = begun.pop(kind, None)
+                # A batch within another is part of that one's step.
+                if begin_ns is not None and not begun and recorder.listening:
                     end_ns = clocks.time_ns()
                     recorder.step(
                         WatchedCall(
@@ -52,5 +59,13 @@ def watch(recorder: Recorder, module: Any) -> None:
         return make
 
     for kind in ("train", "test", "predict"):
-        recorder.patches.wrap(callbacks, f"on_{kind}_batch_begin", watched_begin)
+        recorder.patches.wrap(callbacks, f"on_{kind}_batch_begin", watched_begin(kind))
         recorder.patches.wrap(callbacks, f"on_{kind}_batch_end", watched_end(kind))
+
+
+def begun_batches(local: Any) -> Dict[str, int]:
+    """When a batch of each kind began in this thread: a callback of training may evaluate within one."""
+    if not hasattr(local, "batches_begun_ns"):
+        local.batches_begun_ns = {}
+    begun: Dict[str, int] = local.batches_begun_ns
+    return begun

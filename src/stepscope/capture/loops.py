@@ -41,10 +41,11 @@ class LoopSites:
         self._sites: Dict[Tuple[Tuple[int, int], ...], Site] = {}
         self._whose: Optional[Whose] = None
 
-    def here(self) -> Site:
-        """The current site of the program, ignoring frames of frameworks and of Python's own library."""
+    def here(self, frame: Optional[FrameType] = None) -> Site:
+        """The current site of the program, or that of a frame, ignoring frames of frameworks and of Python's
+        own library."""
         path: List[Tuple[int, int]] = []
-        frame: Optional[FrameType] = sys._getframe(1)
+        frame = frame or sys._getframe(1)
         while frame is not None and len(path) < _MOST_DEPTH:
             code = frame.f_code
             known = self._codes.get(id(code))

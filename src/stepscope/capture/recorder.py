@@ -6,6 +6,7 @@ It never raises into the program: what goes wrong in a piece is stated as a prob
 import contextlib
 import os
 import threading
+from types import FrameType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import clocks, notes
@@ -145,10 +146,10 @@ class Recorder:
         """True when a piece was not switched off."""
         return piece in self.plan.pieces
 
-    def site(self) -> Site:
-        """Where the program calls from; searched only while it is needed."""
+    def site(self, frame: Optional[FrameType] = None) -> Site:
+        """Where the program calls from, or where a frame is; searched only while it is needed."""
         try:
-            return self.sites.here() if self.listening else NOWHERE
+            return self.sites.here(frame) if self.listening else NOWHERE
         except Exception as error:  # noqa: BLE001  code may be anything, and the program must go on
             self.output.failed("where the program calls from", error)
             return NOWHERE

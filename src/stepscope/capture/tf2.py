@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional, Set, Tuple
 from . import clocks
 from .arguments import ARRAYS
 from .callers import WatchedCall
+from .keras import begun_batches
 from .loops import Site
 from .places import code_of, is_framework
 from .recorder import Recorder
@@ -53,7 +54,7 @@ def watch(recorder: Recorder) -> None:
             by_value = None if traced else ()
             recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
         local.function = weakref.ref(self)
-        if getattr(local, "batch_begin_ns", None) is not None:
+        if begun_batches(local):
             return  # part of a batch of Keras, which is the step
         library = code is not None and is_framework(code.co_filename)
         recorder.step(
@@ -119,7 +120,7 @@ def _watch_tapes(recorder: Recorder) -> None:
     """When a gradient was first asked for, by the line that asks."""
 
     def watched() -> bool:
-        quiet = getattr(local, "inside", False) or getattr(local, "batch_begin_ns", None) is not None
+        quiet = getattr(local, "inside", False) or begun_batches(local)
         return recorder.listening and not quiet and context.executing_eagerly()
 
     def marks(what: str, name: str, site: Site, begin_ns: Optional[int] = None) -> None:

@@ -113,6 +113,8 @@ def _read(files: CaptureFiles, traced: bool) -> None:
         files.note("recorded-program", "info", program, 0)
     if on := _switches(files.record):
         files.note("debugging-switches", "info", ", ".join(on), len(on))
+    if files.record.get("free_threaded") is True:
+        files.note("free-threaded", "info", "the interpreter's lock was off", 0)
     if whole(files.record, "ended_unix_ns") is None:
         detail = "it was never ended: the program was killed or runs on"
         files.note("unfinished-capture", "missing", detail)

@@ -106,7 +106,8 @@ def _function_runs(marks: Sequence[Mark], tracks: dict[int, str], evidence: str)
 
 def _jitted_calls(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
     calls = _outermost([m for m in marks if m.name.startswith(("PjitFunction(", "PjRtCApiLoaded"))])
-    return _periods(_loop(busiest_track(calls)), evidence)
+    track_calls = busiest_track(calls)
+    return _periods(_rounds(_loop(track_calls), track_calls), evidence)
 
 
 def _next_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
@@ -193,6 +194,32 @@ def _loop(calls: Sequence[Mark]) -> list[Mark]:
         return []
     main = max(repeated, key=lambda name: (time[name], name))
     return [c for c in calls if c.name == main or (EVALUATES.search(c.name) and number[c.name] > 1)]
+
+
+_TINY_PS = 2_000_000_000
+"""Calls that follow one another this closely may be ops: JAX jits its own as well."""
+_LEAST_ROUNDS, _CALLS_OF_STEP, _ALIKE = 3, 20, 0.9
+"""What a program logs every tenth step makes no round of it."""
+
+
+def _rounds(loop: Sequence[Mark], calls: Sequence[Mark]) -> list[Mark]:
+    """The calls that begin an iteration, or those of a function that has equally many of them in each of its
+    rounds, where they follow one another closely: ops of a step, or rows of a batch."""
+    periods = sorted(after.ts_ps - before.ts_ps for before, after in pairwise(loop))
+    if len({call.name for call in loop}) != 1 or not periods or periods[len(periods) // 2] >= _TINY_PS:
+        return list(loop)
+    starts = [call.ts_ps for call in loop]
+    number = Counter(call.name for call in calls)
+    for name in sorted(number, key=lambda name: (-number[name], name)):
+        if not _LEAST_ROUNDS <= number[name] <= len(loop) // 2:
+            continue
+        around = [call for call in calls if call.name == name]
+        edges = [bisect_left(starts, call.ts_ps) for call in around]
+        inside = Counter(to - begin for begin, to in pairwise(edges))
+        ((most, rounds),) = inside.most_common(1)
+        if most >= _CALLS_OF_STEP and rounds >= _ALIKE * (len(around) - 1):
+            return around
+    return list(loop)
 
 
 def _intervals(marks: Sequence[Mark], evidence: str) -> list[Step]:

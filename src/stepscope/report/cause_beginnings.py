@@ -54,10 +54,19 @@ def _unloads(judgement: Judgement) -> bool:
     return found is not None and "Unload" in found.name
 
 
+def _shows_no_op(judgement: Judgement) -> bool:
+    """Whether a recording knows neither an op nor a line of the program."""
+    of_ops = any(judgement.share_of(label) for label in ("compute", "copy", "communication"))
+    return not of_ops and judgement.place is None
+
+
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
     "python": (
+        Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
         Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
+        # Calls of Python alone, none of which is known to be the program's: ops may run within.
+        Beginning(_shows_no_op, "with no op recorded, Python takes {part}"),
         Beginning(
             lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
             "no op runs for {part}: Python of a library does",

@@ -121,7 +121,9 @@ def _copies(judgement: Judgement) -> str:
 
 def _ops(judgement: Judgement) -> str:
     """In which function most ops run, how many and small they are, and which type or layer takes most."""
-    text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
+    with_gradients = " with its gradients" if judgement.gradients_too else ""
+    ran_in = judgement.spent_in
+    text = "" if ran_in is None else f", most of it in {place_of(ran_in)}{with_gradients}"
     if judgement.small_ops is not None:
         text += f": {_small_ops(judgement, *judgement.small_ops)}"
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:

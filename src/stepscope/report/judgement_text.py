@@ -118,7 +118,15 @@ def _weighed(program: Weighed) -> str:
 def _further_sentences(judgement: Judgement) -> list[str]:
     """What belongs to the cause, and what takes most where that is unknown."""
     known = _recorded_share(judgement) if judgement.cause == "unknown" else []
-    return [*_together(judgement), *known]
+    return [*_together(judgement), *_recomputed(judgement), *known]
+
+
+def _recomputed(judgement: Judgement) -> list[str]:
+    """What is computed again to save memory."""
+    if judgement.recomputed is None:
+        return []
+    part = units.show(judgement.recomputed, "ratio")
+    return [f"{part} of a step computes again what torch.utils.checkpoint did not keep, to save memory."]
 
 
 def _together(judgement: Judgement) -> list[str]:
@@ -128,6 +136,8 @@ def _together(judgement: Judgement) -> list[str]:
     whole = units.show(sum(part.share for part in judgement.together), "ratio")
     each = [f"{LOOKS[part.label].word} {units.show(part.share, 'ratio')}" for part in judgement.together]
     ops = units.show(judgement.share_of("compute"), "ratio")
+    if judgement.callbacks:
+        return [f"What runs there takes of a step: {', '.join(each)}."]
     return [f"That line takes {whole} of a step in all, beside {ops} for ops: {', '.join(each)}."]
 
 

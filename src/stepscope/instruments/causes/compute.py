@@ -9,8 +9,10 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.cause import Cause, Removal
+from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
+from stepscope.instruments.causes.recomputing import recomputed_share
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
 from stepscope.instruments.thresholds import tuned
@@ -64,10 +66,11 @@ class ComputeCause(Cause):
         place = None if top.op is None else op_lines.creating_line(host.query, host.run_id, top.op)
         if place is None:
             place = self.traced_line(host)
-        ran_in = None if place is not None else line_of_inline_ops(host)
+        ran_in, gradients_too = (None, False) if place is not None else line_of_inline_ops(host)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
-            place=place, spent_in=ran_in, small_ops=small_ops(host), op=top.op, op_type=top.op_type,
+            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
+            small_ops=small_ops(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
@@ -112,12 +115,14 @@ def launcher_of(host: HostSteps) -> str | None:
     return rows[0][0] if rows and rows[0][1] >= _NEARLY_ALL * sum(ps for _, ps in rows) else None
 
 
-def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
+def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     """The line in which most of the ops run, where they do so within the calls of the thread that runs the
-    steps, and samples see it; None where no function has most of them."""
+    steps, and samples see it, None where no function has most of them; and whether gradients of what a line
+    makes count to it."""
     if not host.runs_inline or not host.stacks.stacks:
-        return None
-    return op_lines.most_calling_line(host.stacks.times("compute")[0], host.stacks.loops)
+        return None, False
+    calls, gradients_too = calls_of_ops(host.stacks)
+    return op_lines.most_calling_line(calls, host.stacks.loops), gradients_too
 
 
 _NEARLY_ALL = 0.95

@@ -163,6 +163,11 @@ class Explanation:
     called_from: CodeLine | None = None
     spent_in: CodeLine | None = None
     """The function that takes most of the time of `place`, where that only calls it."""
+    recomputed: float | None = None
+    """The part of a step in which ops compute again what was not kept for gradients; None where it is
+    little."""
+    gradients_too: bool = False
+    """Whether gradients of what `spent_in` computes count to it, of ops."""
     in_python: bool = False
     """Whether place is Python that a loader runs, and no line that only writes a stage."""
     op: str | None = None
@@ -223,6 +228,8 @@ class Explanation:
     together: tuple[LabelShare, ...] = ()
     """What the line takes by other labels as well, where none stands out and all of them do, and what it
     takes by the cause's own, the longest first."""
+    callbacks: bool = False
+    """Whether the cause is what callbacks of Keras do, whatever runs there."""
     copied_bytes: int | None = None
     """Where copying is the cause, what a mean step copies on a processor, as far as shapes tell."""
     samples: SampleCounts | None = None

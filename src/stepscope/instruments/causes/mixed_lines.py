@@ -4,24 +4,83 @@ copied for Python to compute with is one thing to mend."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import CallPath, innermost_call
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import LabelShare
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.step_breakdown.labels import Label
+from stepscope.instruments.step_breakdown.labels import STORES, Label
 from stepscope.library.statements import statement
 
 TOGETHER: tuple[Label, ...] = ("python", "copy", "wait")
 """Labels that a line has of itself. Some launching belongs to every op."""
 
 
+_MOST_OF_STEP, _NEARLY_ALL = 0.5, 0.9
+"""What takes this part of a step beside the training limits it. A label with nearly all of it tells that."""
+
+
 class MixedLine(NamedTuple):
-    """A line, and what the labels of TOGETHER take of a mean step in it, the longest first."""
+    """A line, and what labels take of a mean step in it, the longest first."""
 
     line: CodeLine
     parts: tuple[LabelShare, ...]
+    by_step: Mapping[int, int] = {}
+    """Picoseconds by step of what is beside the training; empty for other lines."""
+    stores: Literal["checkpoint", "summary"] | None = None
+
+    @property
+    def share(self) -> float:
+        """Of a mean step, by all labels."""
+        return sum(part.share for part in self.parts)
+
+
+def aside_line(host: HostSteps) -> MixedLine | None:
+    """The line of what takes most of a step beside the training and runs ops of its own: callbacks of Keras,
+    or what stores a checkpoint or a summary. What has little else than its own label is a cause by itself."""
+    stacks = host.stacks.stacks.values()
+    hooks = {stack: path for found in stacks for stack, path in found.hooks.items() if path}
+    if (called := _line_of(host, hooks)) is not None:
+        itself = sum(part.share for part in called.parts if part.label in TOGETHER)
+        return called if 2 * itself < called.share else None
+    stores = {
+        stack: path
+        for found in stacks
+        for stack, path in found.paths.items()
+        if path and found.meanings[stack] == STORES
+    }
+    stored = _line_of(host, stores)
+    if stored is None or stored.parts[0].share >= _NEARLY_ALL * stored.share:
+        return None
+    purposes: dict[str, int] = dict(host.ask("purposes_in_steps"))
+    what = max(purposes, key=lambda purpose: purposes[purpose], default=None)
+    if what not in ("checkpoint", "summary"):
+        return None
+    return stored._replace(stores="checkpoint" if what == "checkpoint" else "summary")
+
+
+def _line_of(host: HostSteps, stacks: Mapping[int, CallPath]) -> MixedLine | None:
+    """The line with most of what samples see on some stacks; None where that takes little of the steps."""
+    if not stacks:
+        return None
+    whole_ps = sum(step.dur_ps for step in host.steps)
+    judged = {step.id for step in host.steps}
+    calls: Counter[CallPath] = Counter()
+    took: Counter[Label] = Counter()
+    by_step: Counter[int] = Counter()
+    asked = statement("parts_by_stack", sources=host.sources)
+    for step_id, stack_id, label, dur_ps in host.query(asked).rows():
+        if step_id in judged and (path := stacks.get(stack_id)):
+            calls[path] += dur_ps
+            took[label] += dur_ps
+            by_step[step_id] += dur_ps
+    line = innermost_call(calls, by_function=True, first_too=True)[0]
+    if line is None or took.total() < _MOST_OF_STEP * whole_ps:
+        return None
+    return MixedLine(line, _parts(took, len(host.steps), whole_ps), by_step)
 
 
 def mixed_line(host: HostSteps) -> MixedLine | None:
@@ -43,6 +102,8 @@ def mixed_line(host: HostSteps) -> MixedLine | None:
     line = max(lines, key=lambda place: (lines[place].total(), place.file, place.line or 0))
     if lines[line].total() < CauseThresholds.stands_out * whole_ps:
         return None
-    steps = len(host.steps)
-    parts = [LabelShare(label, ps // steps, ps / whole_ps) for label, ps in lines[line].most_common()]
-    return MixedLine(line, tuple(parts))
+    return MixedLine(line, _parts(lines[line], len(host.steps), whole_ps))
+
+
+def _parts(took: Counter[Label], steps: int, whole_ps: int) -> tuple[LabelShare, ...]:
+    return tuple(LabelShare(label, ps // steps, ps / whole_ps) for label, ps in took.most_common())

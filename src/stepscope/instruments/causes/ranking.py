@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from stepscope.instruments import laws
+from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, DISPATCH, UNKNOWN
 from stepscope.instruments.causes.competing import competing_of
 from stepscope.instruments.causes.confidence import confidence_of, weaknesses
@@ -15,6 +16,7 @@ from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import (
     CauseName,
+    Explanation,
     Judgement,
     LabelShare,
     Rival,
@@ -22,7 +24,7 @@ from stepscope.instruments.causes.judgement import (
     parts_of,
 )
 from stepscope.instruments.causes.lock_holders import line_beside_label
-from stepscope.instruments.causes.mixed_lines import mixed_line
+from stepscope.instruments.causes.mixed_lines import MixedLine, aside_line, mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.instruments.step_breakdown.interpreter_lock import ACTIVE
@@ -47,8 +49,11 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
     itself."""
     weighed, top = weigh(host.steps, host.contention), host.top_op
-    mixed = None
-    if name is None:
+    mixed = aside_line(host) if name is None else None
+    if mixed is not None:
+        name, share = ("python" if mixed.stores is None else "wait"), mixed.share
+        ps_per_step = sum(part.ps_per_step for part in mixed.parts)
+    elif name is None:
         # Where labels tell, ops do not matter: to look at their names takes longer than all else.
         layer_share = host.top_layer.share if weighed.cause == "none" else None
         name, share, ps_per_step = cause_of(
@@ -67,12 +72,9 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     else:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step
-    found = CAUSES[name].explain(host, share, ps_per_step)
-    if mixed is not None:
-        found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
-    if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
-        found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
-    left = CAUSES[name].step_without(host, found)
+    aside = mixed is not None and bool(mixed.by_step)
+    found = _explained(host, name, share, ps_per_step, mixed)
+    left = _step_without(host, name, mixed) or CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
     weak = weaknesses(sums, name, found.samples, host.contention)
     sure = confidence_of(share, weighed.share_of("unknown"), len(host.steps), weak)
@@ -94,7 +96,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,
         weak=tuple(weak),
-        rival=None if name == "unknown" else rival_of(host, weighed.parts, name, share),
+        rival=None if name == "unknown" or aside else rival_of(host, weighed.parts, name, share),
         compiling=_compiling(host.all_steps),
     )
 
@@ -104,6 +106,31 @@ _IN_PYTHON = ("dispatch", "python")
 """Causes that go on in Python, which one thread runs at a time."""
 _EQUAL, _MENTIONED = 0.85, 0.2
 """What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
+
+
+def _explained(
+    host: HostSteps, name: CauseName, share: float, ps_per_step: int, mixed: MixedLine | None
+) -> Explanation:
+    if mixed is not None and mixed.stores is not None:
+        return Explanation(place=mixed.line, stores=mixed.stores)
+    if mixed is not None and mixed.by_step:
+        return Explanation(place=mixed.line, callbacks=True, together=mixed.parts)
+    found = CAUSES[name].explain(host, share, ps_per_step)
+    if mixed is not None:
+        found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
+    if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
+        found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
+    return found
+
+
+def _step_without(host: HostSteps, name: CauseName, aside: MixedLine | None) -> gain.Left | None:
+    """How long a mean step would be without what is beside the training; None where that is not the cause."""
+    if aside is None or not aside.by_step:
+        return None
+    took = aside.by_step
+    steps = [(step.dur_ps, {**step.sums, name: took.get(step.id, 0)}) for step in host.steps]
+    samples = host.stacks.number()
+    return gain.step_without(steps, name, host.paces, had_cores=host.had_cores, samples=samples)
 
 
 def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:

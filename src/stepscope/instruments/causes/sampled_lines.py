@@ -63,6 +63,10 @@ class SampledStacks(NamedTuple):
     """The program's own calls on those on which an op calls Python, from that on."""
     gradients: frozenset[int] = frozenset()
     """Those on which a framework runs gradients, and no code of the program within."""
+    recomputing: frozenset[int] = frozenset()
+    """Those on which a framework computes again what it did not keep for gradients."""
+    hooks: Mapping[int, CallPath] = {}
+    """The program's own calls on those on which Keras runs callbacks of a batch, from that on."""
 
 
 Stacks = Mapping[int, SampledStacks]
@@ -233,6 +237,8 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
     loops: set[FunctionKey] = set()
     called_from: dict[int, int] = {}
     gradients: set[int] = set()
+    recomputing: set[int] = set()
+    hooked_from: dict[int, int] = {}
     frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
         around = meanings.get(parent_id, labels.NOTHING)
@@ -248,10 +254,26 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             called_from[stack_id] = len(path)
         elif parent_id in called_from:
             called_from[stack_id] = called_from[parent_id]
+        if parent_id in recomputing or labels.recomputes(file or "", function or ""):
+            recomputing.add(stack_id)
+        if code != "program" and labels.runs_hooks(file or "", function or ""):
+            hooked_from.setdefault(stack_id, hooked_from.get(parent_id, len(path)))
+        elif parent_id in hooked_from:
+            hooked_from[stack_id] = hooked_from[parent_id]
         meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
     loaders = stack_samples.loader_stacks(query, source_id, calling=True)
     called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
-    return SampledStacks(loaders, paths, meanings, frozenset(loops), called_back, frozenset(gradients))
+    hooks = {stack_id: paths[stack_id][depth:] for stack_id, depth in hooked_from.items()}
+    return SampledStacks(
+        loaders,
+        paths,
+        meanings,
+        frozenset(loops),
+        called_back,
+        frozenset(gradients),
+        frozenset(recomputing),
+        hooks,
+    )
 
 
 def _goes_on(around: Meaning) -> bool:

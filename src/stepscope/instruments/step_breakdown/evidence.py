@@ -192,7 +192,15 @@ class _SampledThreads:
         bits: Mapping[int, Sequence[Interval]],
     ) -> None:
         samples = stack_samples.driver_samples(query, shifts, windows)
-        self._ran = {source_id: _ran(source_samples) for source_id, source_samples in samples.items()}
+        free = (
+            {number for (number,) in query(statement("free_threaded_sources")).rows()} if samples else set()
+        )
+        self._ran = {
+            source_id: _ran(source_samples)
+            for source_id, source_samples in samples.items()
+            if free.isdisjoint(other for other, _ in shifts.get(source_id, ()))
+        }
+        """Of driving threads that others can keep from running Python."""
         used = {
             source_id: windows[source_id] for source_id, source_samples in self._ran.items() if source_samples
         }

@@ -35,6 +35,8 @@ class Meaning(NamedTuple):
 
 
 NOTHING = Meaning(None)
+STORES = Meaning("wait", True)
+"""A call that stores something."""
 COMPILED = Meaning("compile", True)
 """A call that traced or compiled what it calls."""
 
@@ -238,6 +240,27 @@ _CALLS_BACK = re.compile(r"(^|/)script_ops\.py$|(^|/)jax/(_src/callback|experime
 def calls_back(file: str, code: str) -> bool:
     """Whether a file is one of those from which ops of frameworks call the program's code."""
     return code != "program" and _CALLS_BACK.search(file) is not None
+
+
+_runs_hooks = re.compile(r"(^|/)(tf_)?keras/(.*/)?callbacks?(_list)?\.py:CallbackList\.\w*batch").search
+
+
+@lru_cache(maxsize=50_000)
+def runs_hooks(file: str, function: str) -> bool:
+    """Whether a function is one in which Keras calls what the program wants done at the begin or end of a
+    batch."""
+    return _runs_hooks(f"{file}:{function}") is not None
+
+
+_recomputes = re.compile(
+    r"(^|/)torch/utils/checkpoint\.py:(.*\.)?(unpack_hook|CheckpointFunction\.backward)$"
+).search
+
+
+@lru_cache(maxsize=50_000)
+def recomputes(file: str, function: str) -> bool:
+    """Whether a function is one in which a framework computes again what it did not keep for gradients."""
+    return _recomputes(f"{file}:{function}") is not None
 
 
 _runs_gradients = re.compile(r"(^|/)torch/autograd/(__init__|graph)\.py:").search

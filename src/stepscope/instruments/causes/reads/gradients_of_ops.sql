@@ -1,0 +1,23 @@
+-- Gradients and when what they are of ran
+--
+-- question: How long did each gradient take, and when did the op run that it is the gradient of?
+-- reads: flow, slice
+-- notes: PyTorch draws an arrow from each op to its gradient.
+-- parameters:
+--   sources | ints | sources that have the steps
+-- columns:
+--   source_id
+--   made_ps | ps | begin of the op
+--   took_ps | ps | duration of its gradient
+WITH gradients AS (
+  SELECT e.source_id, e.slice_id, MIN(e.flow_id) AS arrow
+  FROM flow AS e
+  WHERE e.source_id IN $sources AND e.phase = 'end' AND e.category = 'fwdbwd' AND e.slice_id IS NOT NULL
+  GROUP BY e.source_id, e.slice_id
+)
+
+SELECT g.source_id, f.ts_ps AS made_ps, COALESCE(s.dur_ps, 0) AS took_ps
+FROM gradients AS g
+INNER JOIN flow AS f ON f.source_id = g.source_id AND f.flow_id = g.arrow AND f.phase = 'start'
+INNER JOIN slice AS s ON s.source_id = g.source_id AND s.id = g.slice_id
+ORDER BY nulls_last!(g.source_id, made_ps, g.slice_id)

@@ -1,0 +1,73 @@
+"""Gradients count to the calls that made what they are of, where arrows tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.gradient_calls import calls_of_ops
+from stepscope.instruments.causes.ranking import judge
+from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
+from tests.draw import UNIT_PS, Tables, draw
+from tests.fakes import FakeTrace
+from tests.instruments.test_interpreter_lock import looked
+from tests.report.recordings import connection, derived
+
+MAIN = ("train.py", "main", "program")
+ENCODER, HEAD = ("net.py", "Encoder.forward", "program"), ("net.py", "Head.forward", "program")
+BACKWARD = ("torch/autograd/graph.py", "_engine_run_backward", "library")
+
+
+def a_step(arrows: bool) -> Tables:
+    """An encoder that computes for 6 units and a head for 8; their gradients take 12 and 6."""
+    tables = draw("""
+step       train  : [0.....................................]
+cpu/python thread : [a:mm][b:add][M:Mm......][A:Ad]
+""")
+    for row, (begin, end) in zip(tables.rows["slice"], ((1, 7), (7, 15), (15, 27), (27, 33)), strict=True):
+        row["ts_ps"], row["dur_ps"] = begin * UNIT_PS, (end - begin) * UNIT_PS
+    looked(tables, 1, 7, MAIN, ENCODER, main=True, cpu=1.0)
+    looked(tables, 7, 15, MAIN, HEAD, main=True, cpu=1.0)
+    looked(tables, 15, 33, MAIN, BACKWARD, main=True, cpu=1.0)
+    made, _, gradient, _ = tables.rows["slice"]
+    for phase, row in (("start", made), ("end", gradient)) if arrows else ():
+        tables.add(
+            "flow", flow_id=1, phase=phase, slice_id=row["id"], category="fwdbwd", ts_ps=row["ts_ps"] + 1
+        )
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("arrows", "encoder", "asking"), [(True, 18, 6), (False, 6, 18)], ids=["arrows", "without"]
+)
+def test_gradients_count_to_what_made_them(arrows: bool, encoder: int, asking: int) -> None:
+    """Of the gradients only that of the encoder has an arrow: the other stays with the call that asks."""
+    derived(a_step(arrows)).fill(connection())
+    query = FakeTrace(connection()).query
+    found, gradients_too = calls_of_ops(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]))
+    took = {path[-1].function: dur_ps / UNIT_PS for path, dur_ps in found.items()}
+    assert gradients_too is arrows
+    assert took == {"Encoder.forward": encoder, "Head.forward": 8, "main": asking}
+    assert all(path[0] == CodeLine("train.py", 7, "main") for path in found)
+
+
+@pytest.mark.parametrize(
+    ("function", "share"),
+    [
+        ("_checkpoint_hook.__init__.unpack_hook", 12 / 40),
+        ("CheckpointFunction.backward", 12 / 40),
+        ("checkpoint", None),
+    ],
+)
+def test_what_was_not_kept_for_gradients_is_computed_again(function: str, share: float | None) -> None:
+    """With all that is called within, as the layer itself."""
+    tables = a_step(arrows=False)
+    tables.rows["stack_sample"].pop()
+    again = ("torch/utils/checkpoint.py", function, "library")
+    looked(tables, 15, 21, MAIN, BACKWARD, again, main=True, cpu=1.0)
+    looked(tables, 21, 27, MAIN, BACKWARD, again, ENCODER, main=True, cpu=1.0)
+    looked(tables, 27, 33, MAIN, BACKWARD, main=True, cpu=1.0)
+    derived(tables).fill(connection())
+    (judgement,) = judge(FakeTrace(connection()).query)
+    assert judgement.cause in ("compute", "none")
+    assert judgement.recomputed == share
