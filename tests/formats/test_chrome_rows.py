@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import stepscope
+from stepscope import library
 from stepscope.formats import chrome_trace
 from tests import corpus
 from tests.formats.test_chrome_trace import decode, rows
@@ -171,6 +172,28 @@ def test_rows_of_tf_timeline_on_a_gpu() -> None:
         names[4]: ("lane", "annotation"),
     }
     assert [(row["name"], row["kind"]) for row in rows(store, "device")] == [(base, "gpu"), ("/gpu:0", "gpu")]
+
+
+def test_copies_of_a_timeline_are_counted_once(tmp_path: Path) -> None:
+    """TensorFlow draws each on the row of copies, and again on that of its stream; kernels on that of all."""
+    drawn = {"stream:all": "MatMul", "stream:12": "MatMul", "memcpy": "MEMCPYHtoD", "stream:13": "MEMCPYHtoD"}
+    events: list[dict[str, Any]] = []
+    for pid, (row, op) in enumerate(drawn.items()):
+        events.append(
+            {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": f"/gpu:0/{row} Compute"}}
+        )
+        ts, dur = (0, 30) if op == "MatMul" else (40, 10)
+        args = {"name": "a", "op": op}
+        events.append(
+            {"ph": "X", "cat": "Op", "name": op, "pid": pid, "tid": 0, "ts": ts, "dur": dur, "args": args}
+        )
+    path = tmp_path / "timeline-1.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    with stepscope.open(path, cache=False) as trace:
+        (copies,) = trace.query(f"SELECT slices, total_ps FROM ({library.sql('transfers')})").rows()
+        (busy,) = trace.query(f"SELECT slices, sum_ps FROM ({library.sql('busy_by_device')})").rows()
+    assert copies == (1, 10 * 10**6)
+    assert busy == (2, 40 * 10**6)
 
 
 def test_rows_of_the_others() -> None:

@@ -116,6 +116,7 @@ def events(draw: st.DrawFn) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     processes = draw(st.lists(st.sampled_from([
         "/job:a/device:GPU:0 Compute", "/device:GPU:0/stream:all Compute", "/device:GPU:0/stream:1 Compute",
+        "/device:GPU:0/memcpy Compute",
         "/host:CPU", "python", "GPU 0", "stream 7",
     ]), min_size=1, max_size=4))  # fmt: skip
     for pid, name in enumerate(processes):

@@ -78,7 +78,9 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
         .collect();
     let rows = store.rows("track")?;
     let of_all = |text: Option<&str>| text.is_some_and(|text| text.contains("stream:all"));
-    let repeats = |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process"));
+    let of_copies = |row: &Row| told(row, "process").is_some_and(|text| text.contains("/memcpy"));
+    let repeats =
+        |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process")) || of_copies(row);
     let mut streams: HashMap<Option<i64>, usize> = HashMap::new();
     for row in &rows {
         if told(row, "kind") == Some("device_stream") && !repeats(row) {

@@ -2,8 +2,8 @@
 --
 -- question: Which rows hold work, on which device, and which only show launches or marks?
 -- reads: track, device, source
--- notes: A row named stream:all repeats what the streams of its device hold, so it is left out
---   wherever that device has other streams.
+-- notes: A row named stream:all, or of a process memcpy, repeats what the streams of its device hold, so it is left
+--   out wherever that device has other streams.
 -- columns:
 --   track_id | int | Track | number of the track
 --   run_id, host_id, source_id
@@ -20,7 +20,12 @@ WITH devices AS (
   SELECT
     s.source_id,
     COALESCE(s.device_id, -1) AS device_key,
-    SUM(CASE WHEN s.name LIKE '%stream:all%' OR s.process LIKE '%stream:all%' THEN 0 ELSE 1 END) AS streams
+    SUM(
+      CASE
+        WHEN s.name LIKE '%stream:all%' OR s.process LIKE '%stream:all%' OR s.process LIKE '%/memcpy%' THEN 0
+        ELSE 1
+      END
+    ) AS streams
   FROM track AS s
   WHERE s.kind = 'device_stream'
   GROUP BY s.source_id, s.device_id
@@ -33,7 +38,9 @@ placed AS (
     o.producer,
     CASE
       WHEN t.kind IN ('async', 'counter', 'derived', 'compiler') OR t.records = 'annotation' THEN 'none'
-      WHEN t.kind = 'device_stream' AND (t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%') AND e.streams > 0
+      WHEN
+        t.kind = 'device_stream' AND e.streams > 0
+        AND (t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%' OR t.process LIKE '%/memcpy%')
         THEN 'none'
       WHEN t.kind = 'device_stream' THEN 'device'
       WHEN t.records = 'dispatch' THEN 'launch'
