@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -209,11 +209,12 @@ def _rounds(loop: Sequence[Mark], calls: Sequence[Mark]) -> list[Mark]:
     if len({call.name for call in loop}) != 1 or not periods or periods[len(periods) // 2] >= _TINY_PS:
         return list(loop)
     starts = [call.ts_ps for call in loop]
-    number = Counter(call.name for call in calls)
-    for name in sorted(number, key=lambda name: (-number[name], name)):
-        if not _LEAST_ROUNDS <= number[name] <= len(loop) // 2:
+    by_name = defaultdict(list)
+    for call in calls:
+        by_name[call.name].append(call)
+    for around in sorted(by_name.values(), key=lambda around: (-len(around), around[0].name)):
+        if not _LEAST_ROUNDS <= len(around) <= len(loop) // 2:
             continue
-        around = [call for call in calls if call.name == name]
         edges = [bisect_left(starts, call.ts_ps) for call in around]
         inside = Counter(to - begin for begin, to in pairwise(edges))
         ((most, rounds),) = inside.most_common(1)

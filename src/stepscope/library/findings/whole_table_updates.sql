@@ -50,6 +50,7 @@ sums AS (
   FROM updates AS u
   INNER JOIN ops AS o
     ON o.run_id = u.run_id AND o.host_id = u.host_id
+    AND o.op_name LIKE '%/update_%'
     AND o.op_name LIKE u.scope || '/%'
     AND REPLACE(o.op_name, u.scope || '/', '') <> o.op_name
   GROUP BY columns!(u, run_id, host_id, scope)
