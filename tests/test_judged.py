@@ -1,5 +1,7 @@
 """One judgement, several views: headline, JSON, findings and the pipeline's sentence never contradict each
-other."""
+other.
+
+Past 400 lines because it is a list: a judgement, and what each view says of it."""
 
 from __future__ import annotations
 

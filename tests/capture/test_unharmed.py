@@ -1,6 +1,7 @@
 """The recorder breaks no program: what is wrong with it, its folders or its Python is not its affair.
 
 The programs train a Keras of a few lines, which lies beside them: no framework is needed.
+Past 400 lines because it is a list: something that is wrong, and a program that does not notice.
 """
 
 from __future__ import annotations

@@ -58,16 +58,25 @@ def test_a_loop_of_ops_too_short_to_be_recorded_is_known_by_its_graph():
     assert unseen_loop([], 30) is None
 
 
-def _host(parts: list[tuple[int, int, str, int]]) -> HostSteps:
+class _SampledHost(HostSteps):
     """A host with ten steps of 100 ps of which samples tell parts: step, stack, label, time."""
-    stacks = {0: Namespace(paths={1: (LINE,), 2: (OTHER, LINE), 3: (OTHER,)})}
-    host = Namespace(
-        steps=[Namespace(id=number, dur_ps=100) for number in range(10)],
-        stacks=Namespace(stacks=stacks),
-        sources=[7],
-        query=lambda _: Namespace(rows=lambda: parts),
-    )
-    return cast(HostSteps, host)
+
+    def __init__(
+        self,
+        parts: list[tuple[int, int, str, int]],
+        stacks: Namespace,
+        purposes: dict[str, int] | None = None,
+    ) -> None:
+        set_here = cast(Any, self)
+        set_here.steps = [Namespace(id=number, dur_ps=100) for number in range(10)]
+        set_here.stacks = Namespace(stacks={0: stacks})
+        set_here.sources = [7]
+        set_here.query = lambda _: Namespace(rows=lambda: parts)
+        set_here.ask = lambda _: list((purposes or {}).items())
+
+
+def _host(parts: list[tuple[int, int, str, int]]) -> HostSteps:
+    return _SampledHost(parts, Namespace(paths={1: (LINE,), 2: (OTHER, LINE), 3: (OTHER,)}))
 
 
 def test_a_line_of_several_labels_is_one_thing_to_mend() -> None:
@@ -138,17 +147,11 @@ def test_callbacks_of_a_batch_are_those_that_keras_runs(file: str, function: str
 )
 def test_what_a_callback_does_is_one_thing_where_it_runs_ops(took: int, label: str, found: bool) -> None:
     """Ops and input of an evaluation are the callback's; what Keras itself does in a callback is nobody's."""
-    stacks = {0: Namespace(hooks={1: (LINE,), 2: (LINE, OTHER), 3: ()}, paths={}, meanings={})}
+    stacks = Namespace(hooks={1: (LINE,), 2: (LINE, OTHER), 3: ()}, paths={}, meanings={})
     parts = [(number, 1, label, took - 20) for number in range(10)]
     parts += [(number, 2, "input", 20) for number in range(10)]
     parts += [(number, 3, "python", 30) for number in range(10)]
-    host = Namespace(
-        steps=[Namespace(id=number, dur_ps=100) for number in range(10)],
-        stacks=Namespace(stacks=stacks),
-        sources=[7],
-        query=lambda _: Namespace(rows=lambda: [*parts, (99, 1, "compute", 10_000)]),
-    )
-    told = aside_line(cast(HostSteps, host))
+    told = aside_line(_SampledHost([*parts, (99, 1, "compute", 10_000)], stacks))
     assert (told is not None) is found
     if told is not None:
         assert (told.line, told.by_step) == (LINE, dict.fromkeys(range(10), 60))
@@ -162,18 +165,11 @@ def test_what_a_callback_does_is_one_thing_where_it_runs_ops(took: int, label: s
 )
 def test_ops_that_make_a_summary_are_part_of_storing_it(ops: int, purpose: str, stores: str | None) -> None:
     meanings = {1: labels.STORES, 2: labels.Meaning("dispatch")}
-    stacks = {0: Namespace(hooks={}, paths={1: (LINE,), 2: (OTHER,)}, meanings=meanings)}
+    stacks = Namespace(hooks={}, paths={1: (LINE,), 2: (OTHER,)}, meanings=meanings)
     parts = [(number, 1, "compute", ops) for number in range(10)]
     parts += [(number, 1, "wait", 50) for number in range(10)]
     parts += [(number, 2, "compute", 10) for number in range(10)]
-    host = Namespace(
-        steps=[Namespace(id=number, dur_ps=100) for number in range(10)],
-        stacks=Namespace(stacks=stacks),
-        sources=[7],
-        query=lambda _: Namespace(rows=lambda: parts),
-        ask=lambda _: [(purpose, 900), ("checkpoint", 5)],
-    )
-    told = aside_line(cast(HostSteps, host))
+    told = aside_line(_SampledHost(parts, stacks, {purpose: 900, "checkpoint": 5}))
     assert (told is not None) is (stores is not None)
     if told is not None:
         assert (told.line, told.stores, told.by_step[3]) == (LINE, stores, 90)

@@ -499,7 +499,7 @@ def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
     return tables
 
 
-def calls_of_python_alone() -> Tables:
+def only_calls_of_python() -> Tables:
     """As JAX's profiler records a program of TensorFlow: no op is in it."""
     tables = draw(STEPS + PYTHON)
     for row in tables.rows["slice"]:
@@ -934,7 +934,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         summaries_in_the_loop,
         a_callback_that_evaluates,
         a_layer_with_its_gradients,
-        calls_of_python_alone,
+        only_calls_of_python,
         waiting_for_a_lock,
         unpickling_batches,
         starting_workers,

@@ -65,7 +65,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     "python": (
         Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
         Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
-        # Calls of Python alone, none of which is known to be the program's: ops may run within.
+        # Only calls of Python were recorded, none of them known to be the program's own: ops may run in them.
         Beginning(_shows_no_op, "with no op recorded, Python takes {part}"),
         Beginning(
             lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),

@@ -203,7 +203,7 @@ def _work(op_types: Rows) -> tuple[str, Rows]:
     working = [row for row in working if (row["class"], row["place"]) != ("dispatch", "host")]
     # What a function runs has rows of its own; the rest of a call is that of its first, which compiles.
     working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
-    # Compiling is no work of steps: averages leave those out that compile.
+    # Averages leave out steps that compile, so compiling is not among their work.
     working = [row for row in working if row["class"] != "compile"] or working
     places = [row["place"] for row in working]
     place = "device" if "device" in places or not places else places[0]

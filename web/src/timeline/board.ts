@@ -1,4 +1,5 @@
-// The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it.
+// The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it. Over 400
+// lines because each change may touch any part of that state.
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { here, note, place } from "../address";
 import { get, getBytes } from "../api";

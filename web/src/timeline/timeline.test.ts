@@ -1,3 +1,4 @@
+// What the modules of the timeline compute. Over 400 lines because it is a list: a block for each module.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Catalog, Track } from "../types";

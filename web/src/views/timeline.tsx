@@ -1,3 +1,4 @@
+// The timeline: canvas, bar, gutter, tip and panel. Over 400 lines because they are one view over one board.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { framed } from "../address";

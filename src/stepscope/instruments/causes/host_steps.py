@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from statistics import fmean
+from typing import get_args
 
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
 from stepscope.instruments.causes.contention import Contention, contention_of
-from stepscope.instruments.causes.judgement import Weighed
+from stepscope.instruments.causes.judgement import Stored, Weighed
 from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
@@ -18,10 +19,12 @@ from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
 from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of, top_op_or_copies
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.instruments.step_breakdown.evidence import kinds_by_source
+from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.library.statements import statement
 
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
 """Says what labels take of steps."""
+STORES: tuple[Stored, ...] = get_args(Stored)
 
 
 class HostSteps:
@@ -54,6 +57,29 @@ class HostSteps:
         """Samples of its stacks; of no source where none were taken."""
         stacks = stacks_of_host(self.query, self.run_id, self.host_id)
         return StackEvidence(self.query, stacks, self.sources)
+
+    @cached_property
+    def whole_ps(self) -> int:
+        """How long its steps are together."""
+        return sum(step.dur_ps for step in self.steps)
+
+    @cached_property
+    def sampled_parts(self) -> list[tuple[int, int, Label, int]]:
+        """What samples see of its steps: a step, a stack, a label, picoseconds."""
+        judged = {step.id for step in self.steps}
+        rows = self.query(statement("parts_by_stack", sources=self.sources)).rows()
+        return [row for row in rows if row[0] in judged]
+
+    @cached_property
+    def purposes(self) -> Mapping[str, int]:
+        """For how many picoseconds of its steps its main thread stores a checkpoint or a summary, logs, or
+        waits for a device."""
+        return dict(self.ask("purposes_in_steps"))
+
+    @property
+    def stores(self) -> Stored:
+        """What most of the storing is: who saves a checkpoint also notes that in a summary."""
+        return max(STORES, key=lambda what: self.purposes.get(what, 0))
 
     @cached_property
     def traced(self) -> Mapping[str | None, Counter[CallPath]]:

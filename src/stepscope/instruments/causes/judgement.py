@@ -19,6 +19,7 @@ from stepscope.instruments.step_breakdown.labels import LABELS, Label
 Confidence = Literal["high", "medium", "low"]
 Weakness = Literal["few-steps", "few-samples", "busy-machine"]
 LoaderWork = Literal["unpickling", "workers"]
+Stored = Literal["checkpoint", "summary"]
 """What the program itself does while it gets a batch from the workers of a loader, besides waiting."""
 CauseName = Label | Literal["none"]
 
@@ -236,7 +237,7 @@ class Explanation:
     """Those that tell `place`."""
     before_ps: int | None = None
     """Where the cause is unknown and no step is known, what of it passes before the first op."""
-    stores: Literal["checkpoint", "summary"] | None = None
+    stores: Stored | None = None
     """What is stored, where nearly all that waits does so: compressing it is no waiting."""
     meanwhile: CodeLine | None = None
     """What another thread of the program runs while `place` waits for a lock, or for the interpreter."""

@@ -10,6 +10,7 @@ from stepscope.capture import c_functions
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, innermost_call
 from stepscope.instruments.causes.sampled_lines import StackEvidence
+from stepscope.instruments.step_breakdown import stack_samples
 from stepscope.library.statements import statement
 
 _LOCKS = frozenset({"acquire", "__enter__"})
@@ -36,7 +37,7 @@ def line_beside_label(evidence: StackEvidence, label: str, most: float) -> CodeL
     at the same time. Threads of loaders, and those on which ops call Python, work for the steps."""
     asked = statement("parts_by_stack", sources=evidence.sources)
     having = {stack_id for _, stack_id, part, _ in evidence.query(asked).rows() if part == label}
-    free = {source_id for (source_id,) in evidence.query(statement("free_threaded_sources")).rows()}
+    free = stack_samples.free_threaded(evidence.query)
     driving = {source_id: set() if source_id in free else having for source_id in evidence.stacks}
     return _line_beside(evidence, driving, most, active=True)
 

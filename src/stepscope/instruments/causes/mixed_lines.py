@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, innermost_call
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import LabelShare
+from stepscope.instruments.causes.judgement import LabelShare, Stored
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.step_breakdown.labels import STORES, Label
-from stepscope.library.statements import statement
 
 TOGETHER: tuple[Label, ...] = ("python", "copy", "wait")
 """Labels that a line has of itself. Some launching belongs to every op."""
@@ -30,7 +29,12 @@ class MixedLine(NamedTuple):
     parts: tuple[LabelShare, ...]
     by_step: Mapping[int, int] = {}
     """Picoseconds by step of what is beside the training; empty for other lines."""
-    stores: Literal["checkpoint", "summary"] | None = None
+    stores: Stored | None = None
+
+    @property
+    def aside(self) -> bool:
+        """Whether it is beside the training."""
+        return bool(self.by_step)
 
     @property
     def share(self) -> float:
@@ -55,55 +59,47 @@ def aside_line(host: HostSteps) -> MixedLine | None:
     stored = _line_of(host, stores)
     if stored is None or stored.parts[0].share >= _NEARLY_ALL * stored.share:
         return None
-    purposes: dict[str, int] = dict(host.ask("purposes_in_steps"))
-    what = max(purposes, key=lambda purpose: purposes[purpose], default=None)
-    if what not in ("checkpoint", "summary"):
+    if host.purposes.get(host.stores, 0) < max(host.purposes.values(), default=1):
         return None
-    return stored._replace(stores="checkpoint" if what == "checkpoint" else "summary")
+    return stored._replace(stores=host.stores)
 
 
 def _line_of(host: HostSteps, stacks: Mapping[int, CallPath]) -> MixedLine | None:
     """The line with most of what samples see on some stacks; None where that takes little of the steps."""
     if not stacks:
         return None
-    whole_ps = sum(step.dur_ps for step in host.steps)
-    judged = {step.id for step in host.steps}
     calls: Counter[CallPath] = Counter()
     took: Counter[Label] = Counter()
     by_step: Counter[int] = Counter()
-    asked = statement("parts_by_stack", sources=host.sources)
-    for step_id, stack_id, label, dur_ps in host.query(asked).rows():
-        if step_id in judged and (path := stacks.get(stack_id)):
+    for step_id, stack_id, label, dur_ps in host.sampled_parts:
+        if path := stacks.get(stack_id):
             calls[path] += dur_ps
             took[label] += dur_ps
             by_step[step_id] += dur_ps
     line = innermost_call(calls, by_function=True, first_too=True)[0]
-    if line is None or took.total() < _MOST_OF_STEP * whole_ps:
+    if line is None or took.total() < _MOST_OF_STEP * host.whole_ps:
         return None
-    return MixedLine(line, _parts(took, len(host.steps), whole_ps), by_step)
+    return MixedLine(line, _parts(host, took), by_step)
 
 
 def mixed_line(host: HostSteps) -> MixedLine | None:
     """The line with most of such time, where samples see it and all of it together stands out."""
-    whole_ps = sum(step.dur_ps for step in host.steps)
-    if not host.stacks.stacks or not whole_ps:
+    if not host.stacks.stacks or not host.whole_ps:
         return None
-    judged = {step.id for step in host.steps}
     paths = {stack: path for stacks in host.stacks.stacks.values() for stack, path in stacks.paths.items()}
     lines: dict[CodeLine, Counter[Label]] = defaultdict(Counter)
-    for step_id, stack_id, label, dur_ps in host.query(
-        statement("parts_by_stack", sources=host.sources)
-    ).rows():
+    for _, stack_id, label, dur_ps in host.sampled_parts:
         path = paths.get(stack_id)
-        if path and label in TOGETHER and step_id in judged:
+        if path and label in TOGETHER:
             lines[path[-1]][label] += dur_ps
     if not lines:
         return None
     line = max(lines, key=lambda place: (lines[place].total(), place.file, place.line or 0))
-    if lines[line].total() < CauseThresholds.stands_out * whole_ps:
+    if lines[line].total() < CauseThresholds.stands_out * host.whole_ps:
         return None
-    return MixedLine(line, _parts(lines[line], len(host.steps), whole_ps))
+    return MixedLine(line, _parts(host, lines[line]))
 
 
-def _parts(took: Counter[Label], steps: int, whole_ps: int) -> tuple[LabelShare, ...]:
+def _parts(host: HostSteps, took: Counter[Label]) -> tuple[LabelShare, ...]:
+    steps, whole_ps = len(host.steps), host.whole_ps
     return tuple(LabelShare(label, ps // steps, ps / whole_ps) for label, ps in took.most_common())

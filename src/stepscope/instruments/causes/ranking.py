@@ -72,7 +72,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     else:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step
-    aside = mixed is not None and bool(mixed.by_step)
+    aside = mixed is not None and mixed.aside
     found = _explained(host, name, share, ps_per_step, mixed)
     left = _step_without(host, name, mixed) or CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
@@ -113,7 +113,7 @@ def _explained(
 ) -> Explanation:
     if mixed is not None and mixed.stores is not None:
         return Explanation(place=mixed.line, stores=mixed.stores)
-    if mixed is not None and mixed.by_step:
+    if mixed is not None and mixed.aside:
         return Explanation(place=mixed.line, callbacks=True, together=mixed.parts)
     found = CAUSES[name].explain(host, share, ps_per_step)
     if mixed is not None:
@@ -125,7 +125,7 @@ def _explained(
 
 def _step_without(host: HostSteps, name: CauseName, aside: MixedLine | None) -> gain.Left | None:
     """How long a mean step would be without what is beside the training; None where that is not the cause."""
-    if aside is None or not aside.by_step:
+    if aside is None or not aside.aside:
         return None
     took = aside.by_step
     steps = [(step.dur_ps, {**step.sums, name: took.get(step.id, 0)}) for step in host.steps]

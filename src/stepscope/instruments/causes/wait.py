@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal
 
 from stepscope.instruments.causes.cause import LineCause
-from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.host_steps import STORES, HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.lock_holders import line_beside_lock
 from stepscope.instruments.causes.sampled_lines import LineSearch
@@ -35,7 +34,6 @@ class WaitThresholds(CauseThresholds):
     )
 
 
-_STORES: tuple[Literal["checkpoint", "summary"], ...] = ("checkpoint", "summary")
 _NEARLY_ALL = 0.9
 """What has this part of the waiting is all of it, but for what samples miss."""
 
@@ -63,10 +61,8 @@ class WaitCause(LineCause):
         if found.place is None or not host.stacks.stacks:
             return found
         waits_ps = _NEARLY_ALL * ps_per_step * len(host.steps)
-        purposes: dict[str, int] = dict(host.ask("purposes_in_steps"))
-        # Who saves a checkpoint also notes that in a summary.
-        stored_ps = [purposes.get(what, 0) for what in _STORES]
-        stores = _STORES[stored_ps.index(max(stored_ps))] if sum(stored_ps) >= waits_ps > 0 else None
+        stored_ps = sum(host.purposes.get(what, 0) for what in STORES)
+        stores = host.stores if stored_ps >= waits_ps > 0 else None
         return replace(
             found, stores=stores, meanwhile=line_beside_lock(host.stacks, found.place, _NEARLY_ALL)
         )

@@ -242,7 +242,8 @@ def _copies_unseen(stage: PipelineStage) -> bool:
 
 
 _RUNS_FUNCTION = re.compile(r"MapAndBatch|Parallel(Map|Filter)")
-"""Stages that work ahead by calling a function of the user's. TensorFlow 1 records their calls alone."""
+"""Stages that run a function of the user's on threads of their own. TensorFlow 1 records when such a stage is
+called, and nothing of what the function does."""
 
 
 def _calls_within(stage: PipelineStage, waits: Waits | None) -> int:

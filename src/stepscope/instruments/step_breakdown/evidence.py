@@ -192,9 +192,7 @@ class _SampledThreads:
         bits: Mapping[int, Sequence[Interval]],
     ) -> None:
         samples = stack_samples.driver_samples(query, shifts, windows)
-        free = (
-            {number for (number,) in query(statement("free_threaded_sources")).rows()} if samples else set()
-        )
+        free = stack_samples.free_threaded(query) if samples else set()
         self._ran = {
             source_id: _ran(source_samples)
             for source_id, source_samples in samples.items()

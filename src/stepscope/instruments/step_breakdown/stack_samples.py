@@ -44,6 +44,11 @@ Shifts = Mapping[int, Sequence[tuple[int, int]]]
 sources whose clocks can be compared."""
 
 
+def free_threaded(query: Query) -> frozenset[int]:
+    """Sources of programs whose threads ran Python at the same time: none waits for the others."""
+    return frozenset(source_id for (source_id,) in query(statement("free_threaded_sources")).rows())
+
+
 def driver_samples(
     query: Query, shifts: Shifts, windows: Mapping[int, Interval]
 ) -> dict[int, list[DriverSample]]:
