@@ -12,5 +12,9 @@ WITH sums AS (
   WHERE g.source_id IN $sources AND g.averaged
 )
 
-SELECT CASE WHEN s.number > 0 AND runs_apart!(s.gap_sum, s.run_sum) THEN mean!(s.gap_sum, s.number) END AS mean_gap_ps
+SELECT
+  CASE
+    WHEN s.number > 0 AND runs_apart!(s.gap_sum, s.run_sum)
+      THEN mean!(s.gap_sum, s.number)
+  END AS mean_gap_ps
 FROM sums AS s

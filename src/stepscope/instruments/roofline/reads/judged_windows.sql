@@ -6,6 +6,7 @@
 --   source_id
 --   steps | int | steps that averages include
 --   window_ps | ps | time recorded in between
-SELECT w.source_id, w.steps, w.window_ps
+--   steps_ps | ps | durations of those steps
+SELECT w.source_id, w.steps, w.window_ps, w.steps_ps
 FROM step_window AS w
 ORDER BY w.source_id NULLS LAST
