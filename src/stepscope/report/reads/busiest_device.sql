@@ -1,9 +1,8 @@
--- The busiest device
+-- Which GPU or other accelerator was busy longest?
 --
--- question: Which GPU or other accelerator was busy longest?
 -- reads: device_sum
 -- columns:
---   device | text | the device that was busy longest
+--   device
 SELECT d.device
 FROM device_sum AS d
 WHERE d.place = 'device' AND d.device_kind <> 'cpu' AND d.sum_busy_ps > 0
