@@ -331,6 +331,14 @@ def waiting_in_the_loop() -> Tables:
     return stacks(MAIN, ("Event.wait", "threading.py", 9, "threading", "python"))
 
 
+def printing_in_the_graph() -> Tables:
+    """An op writes tensors to the terminal; nothing else waits."""
+    tables = draw(f"{STEPS}cpu/t thread : [dense/Print:Print...................][a:MatMul]")
+    place = {"file": "model.py", "line": 15, "function": "rater"}
+    tables.add("op_line", op_name="dense/Print", told_by="tfprof_log", **place)
+    return tables
+
+
 def many_launches() -> Tables:
     """A step in which Python launches 24 ops, none of which is recorded itself."""
     return draw(f"step train : [train{'.' * 92}]\ncpu/python thread : " + "[EagerExecute]" * 24)
@@ -962,6 +970,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_launch_in_a_gap,
         launches_in_a_gap,
         an_iterator_for_each_step,
+        printing_in_the_graph,
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
