@@ -192,6 +192,15 @@ def a_table_that_is_updated_whole() -> Tables:
     return draw(f"{STEPS}cpu/t thread : {adding}{whole}[b:Add]")
 
 
+def batches_of_padding(alike: int = 888) -> Tables:
+    """Four batches of 256 columns, of which so many in all hold nothing but zeros."""
+    tables = draw(f"{STEPS}cpu/pool thread : [a:MatMul........................]")
+    known = f'{{"batch_size": 16, "padded_columns": {alike}, "columns": 1024, "looked_at": 4}}'
+    made = {"file": "train.py", "line": 19, "function": "Trainer.__init__"}
+    tables.add("user_stage", iterator=0, transformation="DataLoader", args_json=known, **made)
+    return tables
+
+
 def damage_and_caps() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 97, "events_lost": 3, "complete": False}
@@ -1050,6 +1059,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
+    "padded_batches": batches_of_padding,
     "time_between_runs_unseen": runs_apart,
     "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
     **made_programs.PROBLEMS,
