@@ -3,7 +3,7 @@
 -- question: Which ops ran on threads of a host that no row of a device has, so that functions of tf.data ran them?
 -- reads: slice, track
 -- notes: TensorFlow 1 records what its threads run as node:Type, and each op of a session once more, on the row of its
---   device. What makes a dataset is no work of a function.
+--   device. What makes a dataset is no work of a function, and what takes tensors to another device is the session's.
 -- parameters:
 --   source_id | int | source to look at
 --   until_ps | ps | end of what is read
@@ -31,5 +31,7 @@ WHERE
   AND s.name LIKE '%_:_%'
   AND s.name NOT LIKE '%::%'
   AND s.name NOT LIKE '%Dataset'
+  AND s.name NOT LIKE '%Send'
+  AND s.name NOT LIKE '%Recv'
   AND s.ts_ps + s.dur_ps <= $until_ps
 ORDER BY nulls_last!(s.ts_ps, s.id)
