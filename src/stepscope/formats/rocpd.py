@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 NAME = "rocpd"
 _OF_ROCPD = (b"rocpd_kernel_dispatch", b"rocpd_api_ops")
-_RECORDER = "(e.apiName LIKE '%::%' OR e.apiName = 'hcc_activity_callback')"
+_RECORDER = "(e.apiName LIKE '%::%' OR e.apiName IN ('hcc_activity_callback', 'rpdflush'))"
 """Calls of rocmProfileData itself."""
+_RUNTIME = "(e.apiName GLOB 'hip[A-Z]*' OR e.apiName GLOB 'hsa_*')"
+"""Calls of the runtime; others are what the program marked."""
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -96,7 +98,7 @@ class _Rocpd(Database):
         calls = DatabaseSpans(
             "api AS e",
             "e.apiName",
-            "'hip_runtime'",
+            f"CASE WHEN {_RUNTIME} THEN 'hip_runtime' ELSE 'user_annotation' END",
             "e.pid",
             "e.tid",
             "'correlation', e.id",
