@@ -4,8 +4,8 @@
 -- reads: device_sum
 -- severity: high from 50 % idle, medium from 20 %; only when slices last less than 20 µs on average and a
 --   tenth of the window is idle in gaps shorter than 100 µs
--- impact: {device} runs {kernels} {kernels:kernel or copy|kernels and copies} of {mean_ps} on average and is
---   idle for {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs: launching
+-- impact: {device} runs {kernels} kernels and copies of {mean_ps} on average and is idle for
+--   {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs: launching
 --   costs more than the work.
 -- action: Fuse small ops: compile the whole step, launch kernels as one graph (CUDA's, or what the
 --   device has), fused optimizers, larger batches.
