@@ -119,3 +119,12 @@ def test_a_database_of_rocprofv3(tmp_path):
 def test_a_database_without_work_is_damaged(tmp_path, statements):
     with pytest.raises(StepscopeError, match="no kernels, copies or calls"):
         rows(database(tmp_path / "x.db", *statements))
+
+
+def test_names_in_a_schema_that_are_no_text_are_damage(tmp_path):
+    path = database(tmp_path / "trace.rpd", *RPD)
+    data = path.read_bytes()
+    assert data.count(b"opType_id") == 2
+    path.write_bytes(data.replace(b"opType_id", b"opTyp\xfe_id", 1))
+    with pytest.raises(StepscopeError, match="it is damaged"):
+        rows(path)
