@@ -113,6 +113,7 @@ def test_a_database(tmp_path):
         ("aclnnAdd", 21_500 * NS, 2000 * NS, 15, "NPU 3 stream 2"),
     ]
     assert rows(path, "SELECT origin_unix_ns, clock FROM capture") == [(T0, "unix")]
+    assert rows(path, "SELECT producer, framework FROM source") == [("kineto", "pytorch")]
     (note,) = rows(path, "SELECT events, detail FROM source_note WHERE slug = 'not-read'")
     assert note == (1, "1 row of COMMUNICATION_TASK_INFO, the parts of collectives, is not read")
 

@@ -65,7 +65,7 @@ def build(pieces: Pieces) -> Store:
         events.thread(f"NPU {device}", row, f"NPU {device}", row)
         events.slice(name, start_ps, end_ps, f"NPU {device}", row, "kernel", args)
     origin_ps = events.origin_ps or 0
-    store = events.store(pieces, data, "ascend")
+    store = events.store(pieces, data, "msprof")
     store.update_facts({"origin_unix_ns": origin_ps // 1000})
     return store
 
