@@ -17,6 +17,7 @@ from typing import Any
 
 RESULTS = Path(__file__).resolve().parent / "results"
 _DATE = len("-2026-11-20")
+_WIDTH = 120
 
 
 def families() -> dict[str, Path]:
@@ -34,11 +35,23 @@ def write(family: str, found: Mapping[str, Any]) -> Path:
     """Keeps today's result of a family in place of earlier ones."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{family}-{today()}.json"
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    path.write_text(_lines(found) + "\n", encoding="utf-8")
     for other in RESULTS.glob("*.json"):
         if other.stem[:-_DATE] == family and other != path:
             other.unlink()
     return path
+
+
+def _lines(value: Any, indent: str = "\n ") -> str:
+    """JSON in which what fits on a line stands on one."""
+    text = json.dumps(value)
+    if len(text) + len(indent) <= _WIDTH or not isinstance(value, (dict, list)):
+        return text
+    inner = value.values() if isinstance(value, dict) else value
+    names = [f"{json.dumps(key)}: " for key in value] if isinstance(value, dict) else [""] * len(value)
+    parts = [name + _lines(part, indent + " ") for name, part in zip(names, inner, strict=True)]
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    return left + indent + f",{indent}".join(parts) + indent[:-1] + right
 
 
 def add(family: str, part: str, name: str, found: Mapping[str, Any]) -> Path:

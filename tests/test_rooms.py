@@ -36,7 +36,7 @@ LATE = {
 """Imports of other rooms inside functions, and what was measured. There are no others."""
 LATE_WITHIN = {
     # A decoder loads what fills its tables when it has a file, and a source what unpacks one.
-    "formats": {"formats.models.op_log"},
+    "formats": {"formats._session_runs", "formats.models.op_log"},
     "formats._profile_events": {"formats._chrome_rows"},
     "formats.checkpoint": {"formats._checkpoint_roles"},
     "formats.chrome_trace": {"formats._chrome_rows"},

@@ -10,7 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import stepscope
+from stepscope.cli import main
 from stepscope.code_lines import CodeLine, innermost
 from stepscope.instruments import python_frame
 from stepscope.instruments.memory import moves
@@ -56,6 +59,18 @@ def test_a_call_that_is_over_holds_nothing(tmp_path: Path) -> None:
     with stepscope.open(written(tmp_path / "t.json", events), cache=False) as opened:
         rows = opened.query("SELECT op_name, file, line FROM buffer ORDER BY born_ps").rows()
     assert rows == [("aten::mm", "train.py", 7), (NAMES[1], "train.py", 7), (NAMES[0], "train.py", 1)]
+
+
+def test_memory_of_the_host_is_not_taken_for_that_of_a_gpu(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = {**span(30, 2, "hipLaunchKernel"), "cat": "cuda_runtime", "args": {"correlation": 7}}
+    kernel = {**span(40, 90, "Cijk_Ailk", tid=3), "cat": "kernel", "args": {"device": 2, "correlation": 7}}
+    events = [span(0, 200, "aten::mm"), given_at(30, address=1, size=8), launch, kernel]
+    assert main(["memory", "--no-cache", str(written(tmp_path / "t.json", events))]) == 0
+    assert "This is memory of the host: no allocations of GPU 2 were recorded." in capsys.readouterr().out
+    assert main(["memory", "--no-cache", str(written(tmp_path / "u.json", events[:2]))]) == 0
+    assert "memory of the host" not in capsys.readouterr().out
 
 
 def drawn(tid: int, chance: random.Random) -> Iterator[dict[str, Any]]:

@@ -108,3 +108,11 @@ def test_the_verb_compares_steps(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "The peak is" in shown
     assert "Both steps peak at about 640 KiB." in shown
+
+
+def test_steps_without_allocations_are_counted_beside_the_others() -> None:
+    """An allocator that recorded nothing in one step of three."""
+    memory = a_memory([block(4 * MIB, 10, 15), block(4 * MIB, 30, 35)])
+    windows = {0: [(0, 0, 5), (1, 10, 15), (2, 30, 35)]}
+    sections = {section.name: section for section in report.build([(memory, ())], windows).sections}
+    assert sections["by_step"].answer == ("Both steps that have allocations, of 3, peak at 4.00 MiB.",)

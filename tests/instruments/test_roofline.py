@@ -147,8 +147,10 @@ def recording(
     kernel_us: float = 100.5,
     device: Any = H100,
     calls: tuple[str, ...] = (),
+    pause_us: float = 0.0,
 ) -> str:
-    """Steps of PyTorch, each of which launches a kernel for each op, within calls of Python."""
+    """Steps of PyTorch, each of which launches a kernel for each op, within calls of Python. pause_us: from
+    the end of a step to the next."""
     events: list[dict[str, Any]] = []
     at, number = 0.0, 0
     for step in range(12):
@@ -177,6 +179,7 @@ def recording(
         events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 7,
             "tid": 7,
                        "ts": begin, "dur": at - begin})  # fmt: skip
+        at += pause_us
     path.write_text(
         json.dumps(
             {"schemaVersion": 1, "deviceProperties": [device] if device else [], "traceEvents": events}
@@ -361,6 +364,18 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"stepscope roofline {path} --by shape --peak 1T,1G --all" in shown
     assert cli.main(["roofline", "--no-cache", str(SAMPLES / "graph" / "small.pb")]) == 2
     assert roofline.NOTHING in capsys.readouterr().err
+
+
+def test_shares_name_the_time_that_they_are_part_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """12 steps of 111.5 µs, of which the kernel takes 100.5; then with 1 ms between them."""
+    assert cli.main(["roofline", "--no-cache", recording(tmp_path / "near.json", [MM])]) == 0
+    assert "Ops compute for 90.1 % of the time of 12 steps." in capsys.readouterr().out
+    apart = recording(tmp_path / "apart.json", [MM], pause_us=1000.0)
+    assert cli.main(["roofline", "--no-cache", apart]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Ops compute for 9.8 % of the 12.3 ms from the first of 12 steps to the end of the last." in shown
 
 
 @pytest.mark.parametrize("text", ["1T,1G", "989.4T,3350G", "200,1.5k", "2P,819G", "measured"])

@@ -64,6 +64,26 @@ def test_op_logs_and_profiles_are_known_by_what_is_in_them(root: Path) -> None:
     assert found == {name: expected[name] for name in found}
 
 
+STEP_STATS = """dev_stats {
+  device: "/job:w/task:0/device:CPU:0"
+  node_stats { node_name: "a/x" all_start_micros: 5 op_end_rel_micros: 7 all_end_rel_micros: 7 }
+}
+"""
+
+
+@pytest.mark.parametrize("text", [STEP_STATS, "step_stats {" + STEP_STATS + "}"])
+def test_the_statistics_of_a_step_as_text(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bare, as `RunMetadata.step_stats` is printed, or within a RunMetadata."""
+    (tmp_path / "graph.pbtxt").write_text(GRAPH)
+    (tmp_path / "stats.pbtxt").write_text(text)
+    paths = (f"-graph_path={tmp_path}/graph.pbtxt", f"-run_meta_path={tmp_path}/stats.pbtxt")
+    code, out, _ = run(capsys, "scope", *paths, "-select", "micros")
+    assert code == 0
+    assert "a/x (7us/7us" in out
+
+
 def test_any_bytes_are_something_or_nothing() -> None:
     drawn = random.Random(5)
     for size in (0, 1, 7, 300):

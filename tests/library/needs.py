@@ -78,7 +78,8 @@ def found() -> dict[str, list[str]]:
 
 def text() -> str:
     """The file."""
-    return json.dumps(found(), indent=1) + "\n"
+    lines = (f" {json.dumps(name)}: {json.dumps(tables)}" for name, tables in found().items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -65,7 +65,13 @@ def test_columns_are_those_of_the_header(entry):
     described = empty().execute(entry.sql).description
     assert [column[0] for column in described] == [field.name for field in entry.columns]
     for (name, kind, *_), field in zip(described, entry.columns, strict=True):
-        assert str(kind) in TYPES[field.unit], name
+        assert str(kind) in (TYPES[field.unit] if field.unit else _types_read(entry, name)), name
+
+
+def _types_read(entry, name):
+    """The types of a column in the tables and views that a statement reads."""
+    tables = [table for table in entry.reads if name in COLUMNS[table]]
+    return {str(empty().execute(f"SELECT {name} FROM {table}").description[0][1]) for table in tables}
 
 
 @every
@@ -140,22 +146,29 @@ def test_both_name_the_same_events():
     assert counts.partition("GROUP BY")[0].split() == view.replace("s.", "r.").split()
 
 
-READ = """-- Title
+READ = """-- What?
 --
--- question: What?
 -- reads: slice
 -- parameters:
 --   source_id | int | source
 --   names | texts | names
 -- columns:
---   name | text | the name
-SELECT s.name FROM slice AS s WHERE s.source_id = $source_id AND s.name IN $names
+--   id, name
+--   length | int | characters of the name
+SELECT s.id, s.name, LENGTH(s.name) AS length
+FROM slice AS s
+WHERE s.source_id = $source_id AND s.name IN $names
 """
 
 
 def test_values_become_literals():
     found = library.parse("read", "some_read", READ)
-    assert found.columns == (library.Field("name", "text", "name", "the name"),)
+    assert found.question == "What?"
+    assert found.columns == (
+        library.Field("id", "", "id", ""),
+        library.Field("name", "", "name", ""),
+        library.Field("length", "int", "length", "characters of the name"),
+    )
 
     def where(**values):
         return statements.filled(found, values).partition("WHERE ")[2]
@@ -183,8 +196,9 @@ def test_values_become_literals():
     [
         ("--   names | texts | names\n", ""),
         ("IN $names", "IN $others"),
-        ("--   name | text | the name", "--   name | text | Name | the name"),
-        ("--   name | text", "--   name | texts"),
+        ("--   length | int |", "--   length | int | Length |"),
+        ("--   length | int", "--   length | ints"),
+        ("--   id, name", "--   id, id"),
         ("-- parameters:", "-- severity: high\n-- parameters:"),
     ],
 )
@@ -373,7 +387,7 @@ def test_macros_are_used_and_explained():
     folder = Path(library.__path__[0]).parent
     files = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
     del files["macros.sql"]
-    assert len(macros.macros()) == 19
+    assert len(macros.macros()) == 20
     for name, macro in macros.macros().items():
         assert any(f"{name}!(" in text for text in files.values()), name
         assert macro.about

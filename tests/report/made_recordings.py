@@ -176,7 +176,8 @@ def runs_apart(between_us: int = 5) -> Tables:
         tables.source(number, format="run_metadata", producer="step_stats", of_session=True)
         began = 1_700_000_000 * 10**9 + number * (10 + between_us) * 1000
         tables.add("capture", source_id=number, clock="unix", origin_unix_ns=began)
-        facts = {"name": "step", "kind": "unknown", "recovered_from": "file", "averaged": True, "reason": ""}
+        facts = {"kind": "unknown", "recovered_from": "file", "averaged": True, "reason": ""}
+        facts["name"] = f"step {number}"
         tables.add("step_stored", source_id=number, step=number, ts_ps=0, dur_ps=10 * UNIT_PS, **facts)
     return tables
 

@@ -136,6 +136,9 @@ def reports() -> Iterator[tuple[str, Report]]:
     for name, sizes in STEPS.items():
         one, steps = _steps(sizes)
         yield f"memory: {name}", memory.build([(one, ())], steps)
+    one, steps = _steps((200, 200))
+    steps = {0: [*steps[0], (2, 100, 105)]}
+    yield "memory: a step without allocations", memory.build([(one, ())], steps)
     four = [replace(_ONE, device=f"GPU:{number}") for number in range(5)]
     yield "memory: headline of five", Report("", tuple(memory.headline(four)), ())
     yield (

@@ -28,6 +28,7 @@ class Fakes:
     traits = staticmethod(formats.traits)
     described = staticmethod(formats.described)
     twins = staticmethod(formats.twins)
+    numbered = staticmethod(formats.numbered)
 
     def recognise(self, head: bytes, name: str) -> Claim | None:
         """By the first bytes; event files by their framing."""

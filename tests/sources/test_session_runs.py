@@ -106,6 +106,34 @@ def test_named_files_are_read_whatever_is_beside_them(tmp_path):
     assert len(stepscope.open(paths).query("SELECT 1 FROM source").rows()) == 2
 
 
+NAMES = ("warm", "before", "spring", "after", "last")
+
+
+def test_files_without_numbers_are_steps_by_when_they_began(tmp_path):
+    write(tmp_path, "run_meta")
+    for number, name in enumerate(NAMES):
+        (tmp_path / f"r{number}.pb").rename(tmp_path / f"{name}.pb")
+    trace = stepscope.open(str(tmp_path))
+    rows = trace.query(
+        "SELECT step, path, reason FROM step JOIN source USING (source_id) ORDER BY step"
+    ).rows()
+    assert [(step, Path(path).stem) for step, path, _ in rows] == list(enumerate(NAMES))
+    assert all("its name has no number" in reason for *_, reason in rows if "times as long" not in reason)
+    assert trace.query("SELECT DISTINCT step FROM slice WHERE step IS NOT NULL ORDER BY 1").rows() == [
+        (number,) for number in range(len(NAMES))
+    ]
+    # Runs that nobody recorded may lie between them.
+    assert trace.query("SELECT count(*) FROM run_gap").rows() == [(0,)]
+
+
+def test_one_name_with_a_number_keeps_the_others_unnumbered(tmp_path):
+    write(tmp_path, "run_meta")
+    for number, name in enumerate((*NAMES[:4], "run_meta_7")):
+        (tmp_path / f"r{number}.pb").rename(tmp_path / f"{name}.pb")
+    rows = stepscope.open(str(tmp_path)).query("SELECT step FROM step ORDER BY step").rows()
+    assert rows == [(0,)] * 4 + [(7,)]
+
+
 def test_an_event_that_is_nested_without_end_tells_no_run(tmp_path):
     """What lies around `_SOURCE` is read as strangers' JSON: two timelines, so that they are compared."""
     process = '{"ph":"M","name":"process_name","pid":1,"args":{"name":"/device:CPU:0 Compute"}}'

@@ -68,6 +68,27 @@ class Parser(argparse.ArgumentParser):
             formatter_class=_Help,
         )
         self.add_argument("-h", "--help", action="help", help="print this help and exit")
+        self.formulas_need_csv = False
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options of a command line."""
+        words, apart = self.split(list(args or ()))
+        options = super().parse_args(words, namespace)
+        self.complete(options, apart)
+        return options
+
+    def split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The words that argparse reads, and those that it cannot."""
+        return words, []
+
+    def complete(self, options: argparse.Namespace, apart: list[str]) -> None:
+        """Adds what the words apart say. UsageError for options that do not go together."""
+        if self.formulas_need_csv:
+            output = getattr(options, "output", None)
+            to_csv = isinstance(output, str) and output.endswith(".csv")
+            need_csv(options, to_csv or options.format == "csv")
 
     def error(self, message: str) -> NoReturn:
         """Turns what argparse found into the error that users know."""
@@ -220,6 +241,7 @@ def add_showing(parser: Parser, formats: Sequence[str] = FORMATS, aside: bool = 
         parser.add_argument("--format", choices=formats, default=formats[0], help="format of the output")
     if "csv" in formats:
         add_spreadsheet(parser, aside)
+        parser.formulas_need_csv = True
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -282,15 +304,15 @@ def need_dumps(options: argparse.Namespace, verb: str) -> None:
 class CommandParser(Parser):
     """Leaves the words behind -- to the program."""
 
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """The options before --, with the program's words as `command`."""
-        words = list(args or ())
+    def split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The options before --, and the program's words."""
         at = words.index("--") if "--" in words else len(words)
-        options = super().parse_args(words[:at], namespace)
-        options.command = words[at + 1 :]
-        return options
+        return words[:at], words[at + 1 :]
+
+    def complete(self, options: argparse.Namespace, apart: list[str]) -> None:
+        """Adds the program's words as `command`."""
+        super().complete(options, apart)
+        options.command = apart
 
 
 def not_started(program: str, error: OSError) -> UsageError:

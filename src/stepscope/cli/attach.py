@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import __version__
-from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv, not_started
+from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, not_started
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
@@ -71,7 +71,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the stacks: as text, or a row for each frame."""
-    need_csv(options, options.format == "csv")
     sources = _check(options)
     from stepscope import attach
     from stepscope.attach import started_program

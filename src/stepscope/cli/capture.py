@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import StepscopeError, UsageError
 from stepscope.presenters.plain import plain
@@ -76,7 +76,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Captures once, or until Ctrl-C. 2 when no host answered in any capture."""
-    need_csv(options, options.format == "csv")
     _check(options)
     from stepscope.profilers import client
 

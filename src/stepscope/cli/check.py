@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from stepscope import strict_json
-from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, count, need_csv, whole
+from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, count, whole
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
@@ -30,20 +30,20 @@ OUTPUTS = (".xml", ".md", ".json", ".html")
 class _CheckParser(Parser):
     """Takes two commands after --, which argparse cannot."""
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
-        """The options, with `commands`: what comes after each --."""
-        words = list(args or ())
-        commands: list[list[str]] = []
-        if "--" in words:
-            rest = words[words.index("--") + 1 :]
-            words = words[: words.index("--")]
-            while "--" in rest:
-                commands.append(rest[: rest.index("--")])
-                rest = rest[rest.index("--") + 1 :]
-            commands.append(rest)
-        options: argparse.Namespace = super().parse_args(words)
-        options.commands = commands
-        return options
+    def split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The options, and what comes after them, each command behind a --."""
+        at = words.index("--") if "--" in words else len(words)
+        return words[:at], words[at:]
+
+    def complete(self, options: argparse.Namespace, apart: list[str]) -> None:
+        """Adds the commands as `commands`."""
+        super().complete(options, apart)
+        options.commands = []
+        for word in apart:
+            if word == "--":
+                options.commands.append([])
+            else:
+                options.commands[-1].append(word)
 
 
 def parser() -> Parser:
@@ -93,7 +93,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the comparison: 0 without a regression, 1 with one, 2 when nobody can tell."""
-    need_csv(options, options.format == "csv")
     _check_words(options)
     for name in options.output:
         _check_output(Path(name), options.force)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from stepscope import __version__
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
@@ -38,7 +38,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.shape import shapes
     from stepscope.cli.shells import SHELLS
 
-    need_csv(options, options.format == "csv")
     if options.format != "table":
         return _list(options, console)
     shell = options.shell or Path(os.environ.get("SHELL", "")).name

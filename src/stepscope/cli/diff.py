@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -33,7 +33,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what differs. UsageError unless there are two sides."""
-    need_csv(options, options.format == "csv")
     from stepscope.cli.report_output import show
     from stepscope.report import comparing as report
     from stepscope.report.compared_sides import comparable

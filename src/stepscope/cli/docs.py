@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from stepscope import __version__
-from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError
 
@@ -32,7 +32,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints or writes the pages."""
     from stepscope import reference
 
-    need_csv(options, options.format == "csv")
     if options.write is not None:
         return _write(Path(options.write), console)
     if options.man:

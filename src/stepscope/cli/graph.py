@@ -13,7 +13,6 @@ from stepscope.cli.arguments import (
     add_paths,
     add_reading,
     add_showing,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -63,7 +62,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints or draws a graph."""
     need_paths(options, "graph")
-    need_csv(options, options.format == "csv")
     ending = _ending(options)
     depth, hops = _depth_and_hops(options, ending)
     from stepscope.cli.report_output import show

@@ -14,7 +14,6 @@ from stepscope.cli.arguments import (
     add_reading,
     add_showing,
     full_command,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -56,7 +55,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what is known. Exit code 2 when nothing is."""
     need_paths(options, "memory")
-    need_csv(options, options.format == "csv")
     recompute, halve = _search("--recompute", options.recompute), _search("--half", options.half)
     if options.batch is not None and options.batch < 2:
         raise UsageError(

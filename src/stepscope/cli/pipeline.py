@@ -7,16 +7,16 @@ import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import (
+    CommandParser,
     Parser,
     a_path,
     add_part,
     add_paths,
     add_reading,
     add_showing,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -40,18 +40,12 @@ If you have both versions of the program, record them in turns, so that both see
 """
 
 
-class _PipelineParser(Parser):
-    """Sets aside what follows --: it is the program to run, and contains no options of ours."""
+class _PipelineParser(CommandParser):
+    """With --verify, leaves the words behind -- to the program."""
 
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """The options, with `command`: the words behind --."""
-        words = list(args or ())
-        at = words.index("--") if "--" in words and "--verify" in words else len(words)
-        options = super().parse_args(words[:at], namespace)
-        options.command = words[at + 1 :]
-        return options
+    def split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The options, and the program's words."""
+        return super().split(words) if "--verify" in words else (words, [])
 
 
 def parser() -> Parser:
@@ -96,7 +90,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo='stepscope pipeline --verify --before "python old.py" -- python new.py',
         )
     need_paths(options, "pipeline")
-    need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.report_output import show
     from stepscope.library.statements import statement

@@ -20,7 +20,6 @@ from stepscope.cli.arguments import (
     add_paths,
     add_reading,
     add_showing,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -72,7 +71,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     sql = _take_sql(options)
     need_paths(options, "query")
     ending = _ending(options)
-    need_csv(options, options.format == "csv" or ending == ".csv")
     if sql is None and ending is None and (sys.stdin.isatty() and "-" not in options.paths):
         from stepscope.cli.prompt import converse
 

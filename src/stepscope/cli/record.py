@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from stepscope import __version__
 from stepscope.capture.launch import launch, prepared
@@ -17,7 +16,7 @@ from stepscope.capture.plan import PIECES, RecordingPlan
 from stepscope.capture.signals import Passing
 from stepscope.cli import after_program, program, recording_outcome
 from stepscope.cli.after_program import REPORTS
-from stepscope.cli.arguments import Parser, a_path, add_showing, count, need_csv, seconds, whole
+from stepscope.cli.arguments import Parser, a_path, add_showing, count, seconds, whole
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
@@ -46,21 +45,21 @@ _PIECES = (
 class _RecordParser(Parser):
     """Leaves the words from the program on to the program."""
 
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """The options, with the program's words as `command`, the folder as `out` and a file as `report`."""
-        words = list(args or ())
+    def split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The options, and the program's words."""
         at = self._end(words)
-        options = super().parse_args(words[:at], namespace)
-        options.command = words[at + 1 :] if words[at : at + 1] == ["--"] else words[at:]
+        return words[:at], words[at + 1 :] if words[at : at + 1] == ["--"] else words[at:]
+
+    def complete(self, options: argparse.Namespace, apart: list[str]) -> None:
+        """Adds the program's words as `command`, the folder as `out` and a file as `report`."""
+        super().complete(options, apart)
+        options.command = apart
         given = options.out or []
         reports = [path for path in given if Path(path).suffix.lower() in REPORTS and not Path(path).is_dir()]
         folders = [path for path in given if path not in reports]
         if len(reports) > 1 or len(folders) > 1:
             self.error(f"argument -o/--out: give one folder and one report, not {' and '.join(given)}")
         options.out, options.report = (found[0] if found else None for found in (folders, reports))
-        return options
 
     def _end(self, words: Sequence[str]) -> int:
         """Where our options end."""
@@ -125,7 +124,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Runs the program and returns its exit code; ends by its signal if a signal ended it."""
-    need_csv(options, options.format == "csv")
     if not options.command:
         raise UsageError(
             "There is no program to run",

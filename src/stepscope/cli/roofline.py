@@ -13,7 +13,6 @@ from stepscope.cli.arguments import (
     add_reading,
     add_showing,
     full_command,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -50,7 +49,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table. Exit code 2 when nothing computes on a device that is known."""
     need_paths(options, "roofline")
-    need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.report_output import show
     from stepscope.report import roofline

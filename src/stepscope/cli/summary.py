@@ -13,7 +13,6 @@ from stepscope.cli.arguments import (
     add_price,
     add_reading,
     add_showing,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -83,7 +82,6 @@ def _limit_exceeded(report: Report, limit: frozenset[str] | None, console: Conso
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the summary. 1 when there are findings over the limit of --fail-on."""
     need_paths(options, "summary")
-    need_csv(options, options.format == "csv")
     from stepscope.engines import early_start
 
     if options.engine == "duckdb":

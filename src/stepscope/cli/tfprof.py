@@ -7,7 +7,7 @@ import difflib
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stepscope import units
 from stepscope.cli import tfprof_help
@@ -52,10 +52,9 @@ VERBS = (*tfprof.VIEWS, "advise", "help")
 class _TfprofParser(Parser):
     """tfprof's own way of writing options: one dash or two, a value behind = or a blank."""
 
-    # argparse declares overloads that give the same at run time.
-    def parse_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: object = None
-    ) -> argparse.Namespace:
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
         """Sorts the words. UsageError for what is not known."""
         words = list(args or ())
         if any(word in ("-h", "--help") for word in words):

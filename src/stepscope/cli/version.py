@@ -6,7 +6,7 @@ import argparse
 import platform
 
 from stepscope import __version__
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 
 ABOUT = "versions of stepscope, its tables, DuckDB and Python"
@@ -23,7 +23,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the versions."""
     from stepscope.cli.query import write_rows
 
-    need_csv(options, options.format == "csv")
     versions = _versions()
     if options.format == "table":
         width = max(map(len, versions))

@@ -11,7 +11,6 @@ from stepscope.cli.arguments import (
     add_reading,
     add_showing,
     count,
-    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
@@ -57,7 +56,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what is predicted, a number or a bound. Exit code 2 when nothing can be."""
     need_paths(options, "whatif")
-    need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.report_output import show
     from stepscope.report import whatif_request

@@ -151,6 +151,13 @@ def twins() -> Sequence[Rule]:
     return [rule for fmt in formats() for rule in fmt.twins]
 
 
+def numbered(sources: Sequence[Source]) -> list[Source]:
+    """The sources of one folder, with numbers of steps where only their content tells an order."""
+    from stepscope.formats import _session_runs
+
+    return _session_runs.numbered(sources)
+
+
 def writer(name: str, producer: str) -> Writer:
     """What the format with this NAME knows of a writer."""
     return next((fmt.writers.get(producer, Writer()) for fmt in formats() if name == fmt.NAME), Writer())

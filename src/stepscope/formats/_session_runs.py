@@ -12,7 +12,9 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise
 from pathlib import Path
 
 from stepscope import protobuf, strict_json
@@ -43,6 +45,38 @@ def twins(folder: Sequence[Source]) -> Iterator[Twin]:
     for source in held:
         if source.path not in kept:
             yield source, keeper[min(runs[source.path])], "the same run of a session as in"
+
+
+def numbered(sources: Sequence[Source]) -> list[Source]:
+    """The sources. Files of one run of a session each, none of which has a number in its name, get numbers in
+    the order in which their runs began."""
+    alike: dict[tuple[str, ...], list[Source]] = defaultdict(list)
+    for source in sources:
+        if source.format in _NUMBERED:
+            place = (source.run_name, source.run_path, source.host_name, source.capture, source.format)
+            alike[place].append(source)
+    number: dict[str, int] = {}
+    for files in alike.values():
+        if len(files) > 1 and all(source.step is None for source in files):
+            number.update(_places_by_begin({source.path: run_begins(source) for source in files}))
+    return [
+        source._replace(step=number[source.path], step_counted=True) if source.path in number else source
+        for source in sources
+    ]
+
+
+def _places_by_begin(runs: Mapping[str, Set[int]]) -> dict[str, int]:
+    """The place of each file among others; nothing where one has no run, or runs of two began in turns."""
+    if not all(runs.values()):
+        return {}
+    ordered = sorted(runs, key=lambda path: min(runs[path]))
+    if any(max(runs[path]) >= min(runs[later]) for path, later in pairwise(ordered)):
+        return {}
+    return {path: at for at, path in enumerate(ordered)}
+
+
+_NUMBERED = ("run_metadata", "chrome_trace")
+"""Formats that have files of a single run."""
 
 
 def _keepers(held: Sequence[Source], runs: Mapping[str, Set[int]]) -> dict[int, Source]:

@@ -42,6 +42,8 @@ class SourceFacts(NamedTuple):
 
     step: int | None = None
     """Number of the step, when the name of the file tells one."""
+    counted: bool = False
+    """The number is the place of the file among others, by when they began."""
     sessions: bool = False
     """The decoder marked each run of a session that it holds."""
     of_session: bool = False
@@ -349,9 +351,12 @@ def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -
     compiles = compiling(marks)
     if known.sessions or known.of_session:
         number = known.step if known.step is not None else 0
-        name = f"step {known.step}" if known.step is not None else "step"
+        is_named = known.step is not None and not known.counted
+        name = f"step {number}" if is_named else "step"
         step = classify([Step(name, number, start, end, "file")], compiles)[0]
-        reason = "its number is in the file's name" if known.step is not None else "a file of one step"
+        reason = "its number is in the file's name" if is_named else "a file of one step"
+        if known.counted:
+            reason += ", numbered by when it began: its name has no number"
         return step if step.kind == "compile" else step._replace(reason=reason)
     why = "nothing in the recording shows where a step begins"
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)

@@ -224,7 +224,7 @@ class Cache:
 
     def _entry(self, source: Source, content_hash: str) -> Path:
         # The same bytes give other tables in another format, and other steps under another name.
-        known = [source.format, source.name, str(source.step), str(source.rank)]
+        known = [source.format, source.name, str(source.step), str(source.step_counted), str(source.rank)]
         for piece in source.pieces:
             known.append(piece.name)
             with contextlib.suppress(OSError):

@@ -26,8 +26,9 @@ headers only name those: `--   run_id, host_id`.
 
 Files whose name begins with `_` are private: building stones that may change at any time.
 
-The folder `reads` has the statements that instruments, reports and exporters run. They are private, too,
-their columns have no heading, and they may have `parameters`, lines of `name | unit | meaning`; ints and
+The folder `reads` has the statements that instruments, reports and exporters run. They are private, too.
+Their first line is the question. Their columns have no heading, and a column of what they read is only named:
+the schema or the view describes it. They may have `parameters`, lines of `name | unit | meaning`; ints and
 texts are lists. `$name` in the SQL is the value of a parameter; `statements.py` writes it as a literal,
 which every engine understands. Only they may end in a LIMIT, or say why their rows have no `order`: all other
 statements but views have a total one.
@@ -64,7 +65,7 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
         ("question", "reads", "columns", "severity", "impact", "action", "reasoning", "formula"),
         ("notes", "weakened_by", *(f"action_{name}" for name in FRAMEWORKS)),
     ),
-    "read": (("question", "reads", "columns"), ("notes", "order", "parameters")),
+    "read": (("reads", "columns"), ("question", "notes", "order", "parameters")),
 }
 _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
@@ -249,7 +250,7 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
         name=name,
         kind=kind,
         title=title,
-        question=" ".join(keys["question"]),
+        question=" ".join(keys.get("question", [title])),
         reads=_list(keys["reads"]),
         columns=columns,
         sql=body,
@@ -314,10 +315,11 @@ def _columns(name: str, line: str, heading: bool) -> Sequence[Field]:
     if "|" in line:
         return [_field(name, line, heading)]
     words = [word.strip() for word in line.split(",")]
+    if not heading:
+        return [Field(word, "", word, "") for word in words]
     if unknown := [word for word in words if word not in SHARED_COLUMNS]:
         raise HeaderError(f"{name}: {', '.join(unknown)} is not described")
-    shared = [SHARED_COLUMNS[word] for word in words]
-    return shared if heading else [column._replace(title=column.name) for column in shared]
+    return [SHARED_COLUMNS[word] for word in words]
 
 
 def _field(name: str, line: str, heading: bool = True, more: Collection[str] = ()) -> Field:

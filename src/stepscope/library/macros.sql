@@ -28,6 +28,9 @@ CASE WHEN {one} < {other} THEN {one} ELSE {other} END
 -- greatest!(one, other): the larger of two
 CASE WHEN {one} > {other} THEN {one} ELSE {other} END
 
+-- runs_apart!(between, runs): whether the time between runs is so long that runs alone do not tell of the program
+{between} * 4 >= {runs}
+
 -- median!(value, place, number): of rows that are numbered by their value, the value that half of them do not exceed
 MIN(CASE WHEN {place} * 2 >= {number} THEN {value} END)
 

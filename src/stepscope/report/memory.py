@@ -117,11 +117,12 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
         # Its sentence is the answer then, and said once.
         return Report("Memory", process.answer, (replace(process, answer=()),), document=document)
     if len(answered) > 1:
-        groups = (group(*answer, of) for answer, of in zip(asked, peaks, strict=True))
+        groups = (group(*answer, of, steps) for answer, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(answered)} allocators", tuple(groups)
     else:
         allocator_memory, changes = asked[0]
-        title, sections = _place(allocator_memory), tuple(_parts(allocator_memory, changes, peaks[0], "Why"))
+        parts = _parts(allocator_memory, changes, peaks[0], steps, "Why")
+        title, sections = _place(allocator_memory), tuple(parts)
     return Report(title, (_peak_sentence(answered[0][0]),), (*sections, *more), document=document)
 
 
@@ -145,10 +146,13 @@ def headline(found: Sequence[AllocatorMemory]) -> list[str]:
 
 
 def group(
-    memory: AllocatorMemory, changes: Sequence[MemoryWhatIf] = (), peaks: Sequence[StepPeak] = ()
+    memory: AllocatorMemory,
+    changes: Sequence[MemoryWhatIf] = (),
+    peaks: Sequence[StepPeak] = (),
+    steps: Windows = NO_STEPS,
 ) -> Section:
     """An allocator as a section of a larger report."""
-    why, *parts = _parts(memory, changes, peaks, "Peak memory")
+    why, *parts = _parts(memory, changes, peaks, steps, "Peak memory")
     question = "What is the peak, who holds it, and what would make it lower?"
     answer = (_peak_sentence(memory), *why.answer)
     return Section("memory", why.title, question, answer, subject=_place(memory), parts=tuple(parts))
@@ -189,7 +193,11 @@ def _change_number(at_ps: int) -> int:
 
 
 def _parts(
-    memory: AllocatorMemory, changes: Sequence[MemoryWhatIf], peaks: Sequence[StepPeak], title: str
+    memory: AllocatorMemory,
+    changes: Sequence[MemoryWhatIf],
+    peaks: Sequence[StepPeak],
+    steps: Windows,
+    title: str,
 ) -> Iterator[Section]:
     yield Section("why", title, "What should you know about these figures?", tuple(sentences(memory)))
     asked = partial(statements.text, source_id=memory.source_id, allocator=memory.allocator)
@@ -219,7 +227,7 @@ def _parts(
             question = "Who holds the peak?"
             title += ", at the peak" if not memory.held.is_moment else ""
             yield Section(name, title, question, table=table, chart=chart, sql=sql)
-    yield from memory_steps.sections(peaks)
+    yield from memory_steps.sections(peaks, steps)
     order = tuple((what, block.bytes, tensor_of(block)) for what, block in turnover(memory))
     if order and memory.held.way == "events":
         title = "Allocated last before the peak, and freed first after it"

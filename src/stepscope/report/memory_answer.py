@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stepscope.background import go_on
 from stepscope.instruments.memory import allocators, by_step, whatif
+from stepscope.instruments.memory.moves import HOST
+from stepscope.library.statements import statement
 from stepscope.report import memory, memory_page, memory_process, memory_totals, program_memory
 
 if TYPE_CHECKING:
@@ -38,7 +41,15 @@ def build(
         programs = program_memory.build(trace) if process is None else None
         return programs or memory.build([], process=process)
     asked, steps = list(changes(trace, found, counting, **meant)), by_step.windows(trace.query)
-    return memory_page.build(asked, steps, process) if page else memory.build(asked, steps, process)
+    report = memory_page.build(asked, steps, process) if page else memory.build(asked, steps, process)
+    return replace(report, headline=(*report.headline, *_unrecorded(trace, found)))
+
+
+def _unrecorded(trace: OpenTrace, found: Sequence[AllocatorMemory]) -> Iterator[str]:
+    """A device that worked while only allocations of the host were recorded."""
+    if all(allocator_memory.device == HOST for allocator_memory in found):
+        for (device,) in trace.query(statement("busiest_device")).rows():
+            yield f"This is memory of the host: no allocations of {device} were recorded."
 
 
 def changes(

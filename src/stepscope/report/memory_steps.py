@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median_low
 
 from stepscope import units
-from stepscope.instruments.memory.by_step import StepPeak, difference, typical
+from stepscope.instruments.memory.by_step import StepPeak, Windows, difference, typical
 from stepscope.instruments.memory.peak import op_of, tensor_of
 from stepscope.report.parts import Chart, Column, Section, Table
 
@@ -27,10 +27,12 @@ _DIFFERENCE = (
 )
 
 
-def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
-    """The peaks of the steps, and how the highest differs from a typical one."""
+def sections(peaks: Sequence[StepPeak], steps: Windows) -> Iterator[Section]:
+    """The peaks of the steps, and how the highest differs from a typical one. steps: all of each source,
+    also those in which nothing was allocated."""
     if len(peaks) < 2:
         return
+    recorded = sum(len(steps[source_id]) for source_id in {peak.memory.source_id for peak in peaks})
     high = max(peaks, key=lambda peak: (peak.bytes, -peak.step))
     others = [peak for peak in peaks if peak is not high]
     rows = tuple((peak.step, peak.bytes, high.bytes - peak.bytes) for peak in peaks)
@@ -38,7 +40,7 @@ def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
         "by_step",
         "By step",
         "Which step peaks, and how do the others differ?",
-        (_sentence(high, others),),
+        (_sentence(high, others, recorded),),
         Table(_STEPS, rows, len(rows)),
         Chart("strip", "step", ("bytes",), "Peak of each step"),
     )
@@ -60,19 +62,21 @@ def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
     )
 
 
-def _sentence(high: StepPeak, others: Sequence[StepPeak]) -> str:
+def _sentence(high: StepPeak, others: Sequence[StepPeak], recorded: int) -> str:
+    all_seen = len(others) + 1 == recorded
+    steps = "steps" if all_seen else f"steps that have allocations, of {recorded:,},"
     sizes = sorted(peak.bytes for peak in others)
     most, top = _size(sizes[-1]), _size(high.bytes)
     low = min(others, key=lambda peak: (peak.bytes, peak.step))
     if _is_near(low, high):
         about = "" if low.bytes == high.bytes else "about "
         every = "Both" if len(others) == 1 else f"All {len(others) + 1:,}"
-        return f"{every} steps peak at {about}{top}."
+        return f"{every} {steps} peak at {about}{top}."
     if len(others) == 1:
         return f"Step {high.step} peaks at {top}, step {low.step} at {most}."
     if _is_near(typical([high, *others]), high):
         return (
-            f"Most of the {len(others) + 1:,} steps peak at about {top}; step {low.step} has the lowest "
+            f"Most of the {len(others) + 1:,} {steps} peak at about {top}; step {low.step} has the lowest "
             f"peak, {_size(low.bytes)}."
         )
     middle = _size(median_low(sizes))

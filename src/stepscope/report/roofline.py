@@ -23,6 +23,8 @@ TODO = (
 _MOST = 15
 """Rows of a report that is one page; --all shows the rest."""
 _NO_ROOM = 0.01
+_HARDLY_LONGER = 1.05
+"""Steps and the time between them, as a part of the steps."""
 _OPS = (
     Column("op", "text", "Op", "op, or the line that made it"),
     Column("device", "text", "Device", "device that ran it"),
@@ -76,7 +78,7 @@ def build(
 
 
 def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
-    steps = units.count(use.steps, "step") if use.steps else "the recording"
+    time = _time(use)
     sentences = []
     if use.unknown_ps == use.computing_ps:
         why = next(
@@ -90,13 +92,13 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     else:
         least = "at least " if use.unknown_ps > _NO_ROOM * use.computing_ps else ""
         sentences.append(
-            f"{use.device} does {least}{_share(use.mfu)} of the operations that it could in {steps} (MFU), "
+            f"{use.device} does {least}{_share(use.mfu)} of the operations that it could in {time} (MFU), "
             f"and moves {least}{_share(use.memory_share or 0.0)} of the bytes."
         )
     if use.computing_ps and use.window_ps:
         some = 0 < use.unknown_ps < use.computing_ps
         sentences.append(
-            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of the time of {steps}"
+            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of {time}"
             + (f", {_share(use.unknown_ps / use.computing_ps)} of it with unknown cost." if some else ".")
         )
     far = next((row for row in _mine(ops, use) if row["roof_share"] is not None), None)
@@ -107,6 +109,16 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
             f"ops, at {_share(far['roof_share'])} of what {what} allows."
         )
     return sentences
+
+
+def _time(use: Use) -> str:
+    """What shares are parts of: steps alone would mislead where most of the time is between them."""
+    if not use.steps:
+        return "the recording"
+    steps = units.count(use.steps, "step")
+    if use.window_ps <= _HARDLY_LONGER * use.steps_ps:
+        return f"the time of {steps}"
+    return f"the {units.show(use.window_ps, 'ps')} from the first of {steps} to the end of the last"
 
 
 def _mine(ops: Sequence[dict[str, Any]], use: Use) -> list[dict[str, Any]]:

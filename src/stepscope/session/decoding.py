@@ -80,6 +80,7 @@ def decode_source(
             if (recorded_steps := format_.steps(pieces)) is not None:
                 known = steps.SourceFacts(
                     source.step,
+                    source.step_counted,
                     source.traits.sessions,
                     formats.writer(source.format, producer).of_session,
                     source.traits.steps == "beside",

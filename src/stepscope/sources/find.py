@@ -168,7 +168,7 @@ class _Gathered:
                 continue
             ordered = sorted(members, key=lambda member: member.path)
             kept, left_out = choose(ordered, frozenset(self.explicit), self.formats.twins())
-            result.extend(kept)
+            result += self.formats.numbered(kept)
             self.skipped.extend(left_out)
         return result
 

@@ -15,7 +15,7 @@ from stepscope.sources.damage import DamagedArchive, reason, reported
 from stepscope.sources.head import is_tar, is_zip, kind, peek, unpacked
 from stepscope.sources.names import packless
 from stepscope.sources.same_capture import Rule
-from stepscope.sources.source import ByteLocation, Skipped, Traits
+from stepscope.sources.source import ByteLocation, Skipped, Source, Traits
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ class Formats(Protocol):
 
     def twins(self) -> Sequence[Rule]:
         """Rules about files that say again what another says."""
+
+    def numbered(self, sources: Sequence[Source]) -> list[Source]:
+        """The sources of one folder, with numbers of steps where only their content tells an order."""
 
 
 Identity = tuple[str, int, int, int, int]

@@ -118,6 +118,8 @@ class Source(NamedTuple):
     """What tells one recording of the run from the others: a date, or empty."""
     step: int | None = None
     """Number of the step, when the name tells one (timeline-15.json, run_meta_0005.pb)."""
+    step_counted: bool = False
+    """The name tells no number: it is the source's place among the runs of its folder, by when they began."""
     rank: int | None = None
     """Number of the process in a distributed job, when the name tells one."""
     notes: tuple[tuple[str, str], ...] = ()

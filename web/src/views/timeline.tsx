@@ -1,27 +1,24 @@
-// The timeline: canvas, bar, gutter, tip and panel. Over 400 lines because they are one view over one board.
+// The timeline: canvas, tip and panel, with its bar and its gutter.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { framed } from "../address";
-import { post } from "../api";
-import { Choice, places, texts } from "../choice";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useCommands } from "../commands";
 import { counted, duration } from "../format";
 import { Loaded, Problem } from "../loading";
+import { Bar } from "../timeline/bar";
 import { Board } from "../timeline/board";
 import { Divider, placeOf } from "../timeline/divider";
+import { Gutter } from "../timeline/gutter";
 import { inkOf, onTheme } from "../timeline/ink";
-import { heightOf, type Lane, pieces } from "../timeline/lanes";
+import { heightOf } from "../timeline/lanes";
 import { Minimap } from "../timeline/minimap";
 import { mouse } from "../timeline/mouse";
-import { type Colouring, type Ink, moment, type Names, nounOf, RULER } from "../timeline/paint";
+import { type Ink, moment, type Names, nounOf, RULER } from "../timeline/paint";
 import { RangePanel, SlicePanel, StackPanel } from "../timeline/panel";
-import { placement } from "../timeline/placed";
 import { spanOf } from "../timeline/scale";
 import "../timeline/timeline.css";
 import { plain } from "../plain";
 import type { Catalog, View } from "../types";
 
-const LONGEST = 300; // characters of a track's name
 /** The column of the names, and the panel of details, as wide and as high as the reader made them. */
 const nameColumn = placeOf("stepscope.timeline-names", 240, 90, 900);
 const details = placeOf("stepscope.timeline-details", 270, 90, 2000);
@@ -29,7 +26,6 @@ const ABOUT = "Slices of all tracks over time. Press ? for the keys; everything 
 const HINT =
   "Drag to move, Ctrl-wheel or W and S to zoom, click a slice for all that is known of it, " +
   "Shift-drag for a range.";
-const COLOURINGS: Colouring[] = ["class", "op type", "name"];
 
 function Timeline(): JSX.Element {
   return (
@@ -155,236 +151,6 @@ function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Elem
 const Spacer = ({ board }: { board: Board }): JSX.Element => (
   <div class="tl-spacer" style={{ height: `${heightOf(board.rows.value) + RULER}px` }} />
 );
-
-function Bar({ board, search }: { board: Board; search: { current: HTMLInputElement | null } }): JSX.Element {
-  const found = board.found.value,
-    window = board.window.value;
-  return (
-    <div class="tl-bar" role="toolbar" aria-label="Timeline">
-      <input
-        type="search"
-        name="search"
-        ref={search}
-        placeholder="Find slices ( / )"
-        aria-label="Find slices by name"
-        value={board.text.value}
-        onInput={(e) => void board.search(e.currentTarget.value)}
-        onKeyDown={(e) => {
-          if (e.key === "Enter") void board.turn(e.shiftKey ? -1 : 1);
-          else if (e.key === "Escape") e.currentTarget.blur();
-        }}
-      />
-      {found && (
-        <span class="tl-count" role="status">
-          {board.foundAt.value >= 0 ? `${board.foundAt.value + 1} of ` : ""}
-          {counted(found.total, "slice")}
-          {found.total > found.slices.length && (
-            <span class="quiet" title="Only the first are visited one by one">
-              {" "}
-              (first {found.slices.length})
-            </span>
-          )}
-        </span>
-      )}
-      {found && found.total > 0 && (
-        <>
-          <button type="button" aria-label="Previous slice found" onClick={() => void board.turn(-1)}>
-            ↑
-          </button>
-          <button type="button" aria-label="Next slice found" onClick={() => void board.turn(1)}>
-            ↓
-          </button>
-        </>
-      )}
-      <input
-        type="search"
-        name="tracks"
-        placeholder="Filter tracks"
-        aria-label="Filter tracks"
-        value={board.arrangement.value.filter}
-        onInput={(e) => board.arrange({ filter: e.currentTarget.value })}
-      />
-      <Choice
-        label="Colour"
-        name="colour"
-        value={board.colouring.value}
-        options={texts(COLOURINGS)}
-        onChoice={(one) => {
-          board.colouring.value = one as Colouring;
-        }}
-      />
-      {board.lay.recordings.length > 1 && (
-        <label title="The first steps of all recordings lie at one place, so that they can be compared">
-          <input
-            type="checkbox"
-            name="together"
-            checked={board.together.value}
-            onChange={(e) => board.align(e.currentTarget.checked)}
-          />{" "}
-          Align starts
-        </label>
-      )}
-      {board.lay.stretches.length > 1 && !board.together.value && (
-        <Choice
-          label="Go to"
-          name="stretch"
-          value=""
-          options={[
-            { value: "", text: "a recording" },
-            ...places(board.lay.stretches.map((one) => plain(one.title, 80))),
-          ]}
-          onChoice={(at) => at !== "" && board.show(board.lay.stretches[Number(at)]!)}
-        />
-      )}
-      <button type="button" onClick={() => board.closeAll(true)}>
-        Collapse all
-      </button>
-      <button type="button" onClick={() => board.closeAll(false)}>
-        Expand all
-      </button>
-      <button type="button" aria-label="Zoom out" onClick={() => board.zoomHere(2)}>
-        −
-      </button>
-      <button type="button" aria-label="Zoom in" onClick={() => board.zoomHere(0.5)}>
-        +
-      </button>
-      <button type="button" title="What the steps take (0)" onClick={() => board.recorded()}>
-        Steps
-      </button>
-      <button type="button" title="All of the recording (Home)" onClick={() => board.home()}>
-        All
-      </button>
-      {!framed && <Perfetto />}
-      <span class="quiet" role="status">
-        {duration(spanOf(window))} on screen
-      </span>
-      {placement(board.catalog.sources).map(({ text, about }) => (
-        <span class="quiet tl-placed" role="note" title={about}>
-          {text}
-        </span>
-      ))}
-    </div>
-  );
-}
-
-const PERFETTO = "https://ui.perfetto.dev";
-
-/** Saves all slices in a form that Perfetto opens. Nothing leaves this machine unless the reader takes it there. */
-function Perfetto(): JSX.Element {
-  const [state, setState] = useState<"" | "busy" | "saved">("");
-  const [error, setError] = useState<unknown>(null);
-  const save = async () => {
-    setState("busy");
-    setError(null);
-    try {
-      const url = URL.createObjectURL(await (await post("/api/export", {})).blob());
-      Object.assign(document.createElement("a"), { href: url, download: "stepscope.trace.json.gz" }).click();
-      URL.revokeObjectURL(url);
-      setState("saved");
-    } catch (failure) {
-      setError(failure);
-      setState("");
-    }
-  };
-  return (
-    <span class="tl-export">
-      <button
-        type="button"
-        disabled={state === "busy"}
-        title="Saves a file that ui.perfetto.dev and chrome://tracing open"
-        onClick={() => void save()}
-      >
-        {state === "busy" ? "Writing …" : "For Perfetto"}
-      </button>
-      {state === "saved" && (
-        <>
-          {" "}
-          Saved: open it in{" "}
-          <a href={PERFETTO} target="_blank" rel="noopener noreferrer">
-            ui.perfetto.dev
-          </a>
-        </>
-      )}
-      {error !== null && <Problem error={error} />}
-    </span>
-  );
-}
-
-function Gutter({ board }: { board: Board }): JSX.Element {
-  const top = board.top.value;
-  return (
-    <>
-      {board.shown.value.map((row) => (
-        <div
-          key={`${row.kind} ${row.key}`}
-          class={`tl-row tl-${row.kind}`}
-          style={{ top: `${RULER + row.y - top}px`, height: `${row.height}px` }}
-        >
-          {row.kind !== "counter" && (
-            <button
-              type="button"
-              class="tl-fold"
-              aria-expanded={!row.closed}
-              aria-label={`${row.closed ? "Expand" : "Collapse"} ${row.title}`}
-              onClick={() => board.toggle("closed", row.key)}
-            >
-              {row.closed ? "▸" : "▾"}
-            </button>
-          )}
-          <span class="tl-title" title={`${plain(row.title)}\n${row.about}`}>
-            <Title text={plain(row.short, LONGEST)} />
-            {row.kind === "group" && <span class="quiet"> {row.about}</span>}
-            {row.kind === "track" &&
-              (row.height >= 34 ? <small>{row.about}</small> : <span class="beside">{row.about}</span>)}
-            {row.kind === "counter" && row.about && <small>{row.about}</small>}
-          </span>
-          {row.kind === "track" && <Buttons board={board} row={row} />}
-        </div>
-      ))}
-      <div class="tl-corner" aria-hidden="true">
-        <span>Time</span>
-        {board.lay.bands.length > 0 && <span>Steps</span>}
-      </div>
-    </>
-  );
-}
-
-/** A name that is cut where there is no room, but not in the number that tells it from its neighbours. */
-function Title({ text }: { text: string }): JSX.Element {
-  const [head, tail] = pieces(text);
-  return (
-    <bdi class="tl-name">
-      <span>{head}</span>
-      {tail && <span class="tail">{tail}</span>}
-    </bdi>
-  );
-}
-
-function Buttons({ board, row }: { board: Board; row: Lane }): JSX.Element {
-  const track = row.track!.track,
-    pinned = board.arrangement.value.pinned.includes(track);
-  return (
-    <span class="tl-buttons">
-      <button
-        type="button"
-        aria-pressed={pinned}
-        title={pinned ? "Unpin" : "Pin on top"}
-        aria-label={`Pin ${row.title}`}
-        onClick={() => board.toggle("pinned", track)}
-      >
-        {pinned ? "★" : "☆"}
-      </button>
-      <button
-        type="button"
-        title="Move up"
-        aria-label={`Move ${row.title} up`}
-        onClick={() => board.raise(track)}
-      >
-        ↑
-      </button>
-    </span>
-  );
-}
 
 function Tip({ board }: { board: Board }): JSX.Element | null {
   const hover = board.hover.value;

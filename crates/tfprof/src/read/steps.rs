@@ -1,11 +1,11 @@
-//! RunMetadata: what each node did in a step.
+//! RunMetadata, or the StepStats of one: what each node did in a step.
 
 use super::{Losses, damaged, read};
 use crate::model::{Execution, Held, Memory, Model, push_sparing};
 use std::borrow::Cow;
 use stepscope_core::error::Result;
 use stepscope_core::input::Input;
-use stepscope_core::proto::messages::{Message, RUN_METADATA};
+use stepscope_core::proto::messages::{Message, RUN_METADATA, STEP_STATS};
 use stepscope_core::proto::walk::{Value, Visitor};
 use stepscope_core::proto::wire::{Field, Fields};
 
@@ -90,7 +90,7 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
         streams: false,
         losses: Losses::default(),
     };
-    read(input, &[&RUN_METADATA], &mut visitor)?;
+    read(input, &[&RUN_METADATA, &STEP_STATS], &mut visitor)?;
     let Step {
         found,
         schedules,

@@ -1,6 +1,5 @@
--- Runs for agents
+-- What was read of each run?
 --
--- question: What was read of each run?
 -- reads: source, step
 -- columns:
 --   run_id

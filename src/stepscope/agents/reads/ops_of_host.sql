@@ -1,6 +1,5 @@
--- Op types of a host
+-- How long do the types of op of a host take, and how often do they run?
 --
--- question: How long do the types of op of a host take, and how often do they run?
 -- reads: rollup_op, track_place
 -- notes: Types with their executions on devices and processors; where a recording knows no types, names.
 -- parameters:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from typing import Any
 
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.xla.flags import add_library
 from stepscope.errors import NothingFound, UsageError
@@ -24,15 +23,15 @@ taken from the environment. The library itself is asked, in a child process. Exi
 class _FlagParser(Parser):
     """LINE begins with dashes, as options do."""
 
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """Options, with every word that is a flag of XLA as part of LINE."""
-        words = list(args or ())
+    def split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """The options, and the flags of XLA."""
         flags = [word for word in words if word.startswith(("--xla", "--tf_"))]
-        options = super().parse_args([word for word in words if word not in flags], namespace)
-        options.line = [*options.line, *flags]
-        return options
+        return [word for word in words if word not in flags], flags
+
+    def complete(self, options: argparse.Namespace, apart: list[str]) -> None:
+        """Adds the flags to LINE."""
+        super().complete(options, apart)
+        options.line = [*options.line, *apart]
 
 
 def parser() -> Parser:
@@ -49,7 +48,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each flag; 1 when one of them stops a program."""
-    need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_records
 
     lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import nullcontext
 
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.reading import watched
 from stepscope.errors import NothingFound, UsageError
@@ -29,7 +29,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints clusters and the nodes outside."""
-    need_csv(options, options.format == "csv")
     if not options.paths:
         raise UsageError("No log and no folder is given", seen="no PATH", todo="stepscope xla clusters DIR")
     from stepscope.cli.query import write_records

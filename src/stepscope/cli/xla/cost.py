@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
+from stepscope.cli.arguments import Parser, add_showing, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.cli.progress import working
@@ -51,7 +51,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
-    need_csv(options, options.format == "csv")
     need_dumps(options, "xla cost")
     from stepscope.cli.query import write_rows
 

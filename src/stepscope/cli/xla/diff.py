@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import NothingFound, UsageError
@@ -55,7 +55,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what changed, and says on stderr how it was found out."""
-    need_csv(options, options.format == "csv")
     _check(options)
     look_up(options.paths)
     with working("reading the dumps", console):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
+from stepscope.cli.arguments import Parser, add_showing, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.formats.xla import dump_files, dumps
@@ -38,7 +38,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what was left out."""
-    need_csv(options, options.format == "csv")
     need_dumps(options, "xla dumps")
     from stepscope.cli.query import write_records
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 from stepscope.xla_tools.flags import settings
@@ -58,7 +58,6 @@ def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, s
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the settings."""
-    need_csv(options, options.format == "csv")
     values = prepared(options, {})
     if options.format != "table":
         from stepscope.cli.query import write_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
 from stepscope.report.xla_flags import warning_of_dead
@@ -43,7 +43,6 @@ def add_library(parser: Parser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table."""
-    need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_records
 
     libraries = [] if options.catalogue else installed(options.python)

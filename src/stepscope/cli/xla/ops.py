@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.errors import NothingFound, UsageError
@@ -86,7 +86,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what found no instruction. Exit code 2 when nothing did."""
     need_paths(options, "xla ops")
-    need_csv(options, options.format == "csv")
     if options.by != "instruction" and (options.open or options.fusion):
         raise UsageError(
             "Only single instructions can be opened",

@@ -6,11 +6,10 @@ import argparse
 import contextlib
 import shlex
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing, need_csv
+from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UnreadableSource, UsageError
@@ -46,17 +45,13 @@ _MOST_RUNS = 100_000
 class _ReplayParser(CommandParser):
     """Takes the number behind -- as --runs."""
 
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """The options, with the number behind --."""
-        options = super().parse_args(args, namespace)
-        behind = options.command
-        if behind:
-            if len(behind) > 1 or not behind[0].isdigit():
-                self.error(f"behind -- stands how often to run: {' '.join(behind)}")
-            options.runs = int(behind[0][:12])
-        return options
+    def complete(self, options: argparse.Namespace, apart: list[str]) -> None:
+        """Adds the number behind --."""
+        super().complete(options, apart)
+        if apart:
+            if len(apart) > 1 or not apart[0].isdigit():
+                self.error(f"behind -- stands how often to run: {' '.join(apart)}")
+            options.runs = int(apart[0][:12])
 
 
 def parser() -> Parser:
@@ -87,7 +82,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Runs, and prints a row for each stage; 1 where results differ."""
-    need_csv(options, options.format == "csv")
     _check(options)
     look_up(options.paths)
     asked = _requested_stages(options)

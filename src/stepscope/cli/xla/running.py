@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stepscope.cli.arguments import CommandParser, Parser, add_showing, need_csv, not_started
+from stepscope.cli.arguments import CommandParser, Parser, add_showing, not_started
 from stepscope.cli.console import Console
 from stepscope.cli.xla.env import add_dump, prepared
 from stepscope.cli.xla.kept import run as run_kept
@@ -33,7 +33,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Runs the program; its exit code."""
     if not options.command:
         raise UsageError("There is no program to run", seen="nothing after --", todo="add -- python train.py")
-    need_csv(options, options.format == "csv")
     values = prepared(options, dict(os.environ))
     console.out.flush()
     try:

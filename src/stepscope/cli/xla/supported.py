@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_paths, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_paths, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
 from stepscope.library.statements import statement
@@ -39,7 +39,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table, or the ops of the graphs that XLA lacks."""
-    need_csv(options, options.format == "csv")
 
     from stepscope.cli.query import write_rows
 

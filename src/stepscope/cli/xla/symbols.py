@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
 from stepscope.xla_tools import symbols
@@ -33,7 +33,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each library, or for each symbol that --find asks for."""
-    need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_records
 
     paths = options.libraries or _installed(options.python, None if options.find else _MOST)

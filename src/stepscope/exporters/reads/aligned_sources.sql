@@ -1,14 +1,9 @@
--- Sources that are laid out together
+-- Which sources lie on one axis of time by more than the time of day, and how exactly?
 --
--- question: Which sources lie on one axis of time by more than the time of day, and how exactly?
 -- reads: _source_shift
 -- notes: If one source is placed by its collectives, or begins with other ranks, every source has its place.
 -- columns:
---   source_id
---   known | bool | whether the time of day says where it lies
---   shift_ps | ps | to be added to its times
---   placed_by | text | collectives, time_of_day, begin or order, as in _source_shift
---   residual_ps | ps | placed by collectives: nine of ten ends are this close
+--   source_id, known, shift_ps, placed_by, residual_ps
 WITH counted AS (
   SELECT sum_where!(f.placed_by IN ('collectives', 'begin'), 1) AS aligned
   FROM _source_shift AS f

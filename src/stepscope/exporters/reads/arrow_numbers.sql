@@ -1,6 +1,5 @@
--- Numbers of arrows
+-- Which numbers do the arrows of each source have?
 --
--- question: Which numbers do the arrows of each source have?
 -- reads: flow
 -- columns:
 --   source_id

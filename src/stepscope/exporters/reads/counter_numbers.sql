@@ -1,6 +1,5 @@
--- Numbers of counters
+-- Which numbers do the counters of each source have?
 --
--- question: Which numbers do the counters of each source have?
 -- reads: counter
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Where counters lie
+-- How many counters are there, and how many of them lie on no track?
 --
--- question: How many counters are there, and how many of them lie on no track?
 -- reads: counter, track
 -- columns:
 --   events | int | how many

@@ -1,6 +1,5 @@
--- Spans of sources
+-- When do the first event of each source begin and the last one end?
 --
--- question: When do the first event of each source begin and the last one end?
 -- reads: slice, instant, counter, flow
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Numbers of flows
+-- Which numbers do the flows of each source have?
 --
--- question: Which numbers do the flows of each source have?
 -- reads: flow
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Where flows lie
+-- How many flows are there, and how many of them lie on no track?
 --
--- question: How many flows are there, and how many of them lie on no track?
 -- reads: flow, track
 -- columns:
 --   events | int | how many

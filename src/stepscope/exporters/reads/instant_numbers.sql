@@ -1,6 +1,5 @@
--- Numbers of instants
+-- Which numbers do the instants of each source have?
 --
--- question: Which numbers do the instants of each source have?
 -- reads: instant
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Where instants lie
+-- How many instants are there, and how many of them lie on no track?
 --
--- question: How many instants are there, and how many of them lie on no track?
 -- reads: instant, track
 -- columns:
 --   events | int | how many

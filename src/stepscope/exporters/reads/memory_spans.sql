@@ -1,6 +1,5 @@
--- Memory of sources
+-- When does each of some sources hold memory, and in how many blocks?
 --
--- question: When does each of some sources hold memory, and in how many blocks?
 -- reads: buffer
 -- parameters:
 --   sources | ints | sources to look at

@@ -1,6 +1,5 @@
--- Origins of captures
+-- When did the first and the last capture begin?
 --
--- question: When did the first and the last capture begin?
 -- reads: capture
 -- columns:
 --   first_unix_ns | unix_ns | origin of the first

@@ -1,6 +1,5 @@
--- Samples of stacks
+-- How many samples of stacks are there?
 --
--- question: How many samples of stacks are there?
 -- reads: stack_sample
 -- columns:
 --   samples | int | how many

@@ -1,6 +1,5 @@
--- Span of all samples of stacks
+-- When do the first sample begin and the last one end?
 --
--- question: When do the first sample begin and the last one end?
 -- reads: stack_sample
 -- columns:
 --   first_ps | ps | begin of the first

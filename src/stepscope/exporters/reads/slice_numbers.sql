@@ -1,6 +1,5 @@
--- Numbers of slices
+-- Which numbers do the slices of each source have?
 --
--- question: Which numbers do the slices of each source have?
 -- reads: slice
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Where slices lie
+-- How many slices are there, and how many of them lie on no track?
 --
--- question: How many slices are there, and how many of them lie on no track?
 -- reads: slice, track
 -- columns:
 --   events | int | how many

@@ -1,6 +1,5 @@
--- Span of all slices
+-- When do the first slice begin and the last one end?
 --
--- question: When do the first slice begin and the last one end?
 -- reads: slice
 -- columns:
 --   first_ps | ps | begin of the first

@@ -1,12 +1,8 @@
--- Time of stacks
+-- How much time do the samples of each stack represent on each thread?
 --
--- question: How much time do the samples of each stack represent on each thread?
 -- reads: stack_sample
 -- columns:
---   stack_id | int | the stack
---   run_id | text | run of the thread
---   host_id | text | host of the thread
---   thread_name | text | name of the thread
+--   stack_id, run_id, host_id, thread_name
 --   samples | int | how many
 --   time_ps | ps | time that they represent
 SELECT

@@ -1,6 +1,5 @@
--- Numbers of tracks
+-- Which numbers do the tracks of each source have?
 --
--- question: Which numbers do the tracks of each source have?
 -- reads: track
 -- columns:
 --   source_id

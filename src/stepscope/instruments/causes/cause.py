@@ -25,7 +25,6 @@ from stepscope.instruments.causes.side_effects import (
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.step_breakdown.labels import Label
-from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +161,7 @@ class LineCause(Cause):
         self, host: HostSteps, found: Explanation, place: CodeLine, one_by_one: float
     ) -> Mapping[int, GoesAtStack]:
         """What goes at each sampled stack."""
-        rows = host.query(statement("parts_by_stack", sources=host.sources)).rows()
+        rows = host.stacks.parts()
         stacks = stacks_of_line(host.stacks, place, self.name, found.spent_in)
         calls = [call for call in (found.spent_in, place) if call is not None and self.as_a_function]
         whole = (stacks_of_function(host.stacks, rows, call) for call in calls)
@@ -175,6 +174,5 @@ class LineCause(Cause):
             return None
         by_stack = goes.by_stack
         if by_stack is None:
-            rows = host.query(statement("parts_by_stack", sources=host.sources)).rows()
-            by_stack = goes_by_stack(rows, (), self.name, goes.part)
+            by_stack = goes_by_stack(host.stacks.parts(), (), self.name, goes.part)
         return host.untraced.left_without(self.name, by_stack, host.stacks)

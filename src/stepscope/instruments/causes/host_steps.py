@@ -67,8 +67,7 @@ class HostSteps:
     def sampled_parts(self) -> list[tuple[int, int, Label, int]]:
         """What samples see of its steps: a step, a stack, a label, picoseconds."""
         judged = {step.id for step in self.steps}
-        rows = self.query(statement("parts_by_stack", sources=self.sources)).rows()
-        return [row for row in rows if row[0] in judged]
+        return [row for row in self.stacks.parts() if row[0] in judged]
 
     @cached_property
     def purposes(self) -> Mapping[str, int]:

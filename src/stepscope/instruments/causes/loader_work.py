@@ -25,8 +25,7 @@ def loader_work(evidence: StackEvidence) -> tuple[LoaderWork, float] | None:
         return None
     took: Counter[LoaderWork] = Counter()
     input_ps = 0
-    asked = statement("parts_by_stack", sources=evidence.sources)
-    for _, stack_id, part, dur_ps in evidence.query(asked).rows():
+    for _, stack_id, part, dur_ps in evidence.parts():
         if part == "input":
             input_ps += dur_ps
             if (kind := kinds.get(stack_id)) is not None:

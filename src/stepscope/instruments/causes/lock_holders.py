@@ -35,8 +35,7 @@ def line_beside_label(evidence: StackEvidence, label: str, most: float) -> CodeL
     """The line in which one other thread runs Python of the program for this part of the time of a label that
     needs the interpreter as well; None where no thread does, nothing tells whether it ran, or both can run
     at the same time. Threads of loaders, and those on which ops call Python, work for the steps."""
-    asked = statement("parts_by_stack", sources=evidence.sources)
-    having = {stack_id for _, stack_id, part, _ in evidence.query(asked).rows() if part == label}
+    having = {stack_id for _, stack_id, part, _ in evidence.parts() if part == label}
     free = stack_samples.free_threaded(evidence.query)
     driving = {source_id: set() if source_id in free else having for source_id in evidence.stacks}
     return _line_beside(evidence, driving, most, active=True)

@@ -87,6 +87,15 @@ class StackEvidence(NamedTuple):
             asked = statement("samples_in_steps", source_id=source_id, main=main, sources=self.sources)
             yield stacks, self.query(asked).rows()
 
+    def parts(self) -> list[tuple[int, int, Label, int]]:
+        """What samples of the driving thread see of the steps: a step, a stack, a label, picoseconds."""
+        return self.query(statement("parts_by_stack", sources=self.sources)).rows()
+
+    @property
+    def paths(self) -> dict[int, CallPath]:
+        """The program's own calls on each stack."""
+        return {stack: path for stacks in self.stacks.values() for stack, path in stacks.paths.items()}
+
     def number(self) -> int:
         """How many samples of the driving thread lie in steps."""
         return sum(len(rows) for _, rows in self.samples(1))
@@ -109,15 +118,10 @@ class StackEvidence(NamedTuple):
         gradients."""
         took: Counter[CallPath] = Counter()
         everything: Counter[CallPath] = Counter()
-        paths = {
-            stack: path
-            for stacks in self.stacks.values()
-            for stack, path in stacks.paths.items()
-            if path and not (forward and stack in stacks.gradients)
-        }
-        asked = statement("parts_by_stack", sources=self.sources)
-        for _, stack_id, part, dur_ps in self.query(asked).rows():
-            if (path := paths.get(stack_id)) is not None:
+        left_out = {stack for stacks in self.stacks.values() if forward for stack in stacks.gradients}
+        paths = self.paths
+        for _, stack_id, part, dur_ps in self.parts():
+            if (path := paths.get(stack_id)) and stack_id not in left_out:
                 everything[path] += dur_ps
                 if part == label:
                     took[path] += dur_ps

@@ -16,7 +16,6 @@ from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.thresholds import tuned
-from stepscope.library.statements import statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
@@ -56,16 +55,15 @@ def sampled_effects(
     """Picoseconds of each step besides the cause's own that go when a line is mended. one_by_one: which part
     of the ops is launched one by one; spent_in: the function called in the line that has most of the cause,
     which stands for the line where that calls all of a step."""
-    rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
     stacks = stacks_of_line(evidence, place, cause, spent_in)
-    return effects_of_stacks(rows, stacks, cause, most_of_line, one_by_one)
+    return effects_of_stacks(evidence.parts(), stacks, cause, most_of_line, one_by_one)
 
 
 def stacks_of_line(
     evidence: StackEvidence, place: CodeLine, cause: str, spent_in: CodeLine | None = None
 ) -> set[int]:
     """The stacks that come from a line, as `sampled_effects` has them."""
-    paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
+    paths = evidence.paths
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
     stacks_at_place = {
         stack_id
@@ -73,8 +71,7 @@ def stacks_of_line(
         if (_passes_function(path, place) if by_function else place in path)
     }
     others: Counter[CallPath] = Counter()
-    rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
-    for _, stack_id, label, dur_ps in rows:
+    for _, stack_id, label, dur_ps in evidence.parts():
         if label != cause and stack_id in paths:
             others[paths[stack_id]] += dur_ps
     if spent_in is not None and has_all(place, others):
@@ -85,10 +82,9 @@ def stacks_of_line(
 def stacks_of_function(evidence: StackEvidence, rows: Iterable[StackPart], place: CodeLine) -> set[int]:
     """The stacks that come from the function of a line, where all that it does is the cause's: who mends it
     does not call it any more. Empty where it runs ops, or has the loop of steps."""
-    if any(function_of(place) in stacks.loops for stacks in evidence.stacks.values()):
+    if function_of(place) in evidence.loops:
         return set()
-    paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
-    found = {stack_id for stack_id, path in paths.items() if _passes_function(path, place)}
+    found = {stack_id for stack_id, path in evidence.paths.items() if _passes_function(path, place)}
     parts: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
     for _, stack_id, label, dur_ps in rows:

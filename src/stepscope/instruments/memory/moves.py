@@ -173,8 +173,10 @@ def _slices_around(query: Query, source_id: int) -> Iterator[Sequence[Any]]:
     )
 
 
+HOST = "cpu"
+"""PyTorch's name for the host."""
 _PYTORCH_DEVICES = {
-    None: "cpu", 0: "cpu", 1: "cuda", 6: "hip", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia",
+    None: HOST, 0: HOST, 1: "cuda", 6: "hip", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia",
 }  # fmt: skip
 """By number in PyTorch's c10::DeviceType."""
 

@@ -57,13 +57,9 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
 def apart(query: Query, sources: Sequence[int]) -> int | None:
     """The mean time between recorded runs, in picoseconds; None where they follow each other closely, or
     where it is unknown."""
-    rows = query(statement("time_between_runs", sources=sources)).rows()
-    gaps, runs = sum(gap_ps for gap_ps, _ in rows), sum(dur_ps for _, dur_ps in rows)
-    return round(gaps / len(rows)) if rows and gaps >= _APART * runs else None
-
-
-_APART = 0.25
-"""Runs are apart when the time between them is this part of theirs."""
+    mean_gap_ps: int | None
+    ((mean_gap_ps,),) = query(statement("time_between_runs", sources=sources)).rows()
+    return mean_gap_ps
 
 
 def _recovery(query: Query) -> tuple[dict[int, set[str]], set[int]]:

@@ -18,10 +18,19 @@ _COLUMNS = (
 _PS = 10**12
 
 
+class Window(NamedTuple):
+    """The stretch of a source that is judged: from the first step that averages include to the last."""
+
+    steps: int
+    window_ps: int
+    steps_ps: int
+
+
 class Use(NamedTuple):
-    """What a device did while steps ran. flops: operations of ops whose cost is known. mfu, memory_share:
-    the time that these operations and their bytes need at the peaks, as part of the window; None without
-    peaks. least_ps: of ops whose least time is known, in least_of_ps."""
+    """What a device did while steps ran. window_ps: from the first step to the end of the last; steps_ps:
+    the steps' part of it. flops: operations of ops whose cost is known. mfu, memory_share: the time that
+    these operations and their bytes need at the peaks, as part of the window; None without peaks. least_ps:
+    of ops whose least time is known, in least_of_ps."""
 
     run_id: str
     host_id: str
@@ -29,6 +38,7 @@ class Use(NamedTuple):
     device: str
     steps: int
     window_ps: int
+    steps_ps: int
     computing_ps: int
     unknown_ps: int
     flops: float
@@ -59,30 +69,27 @@ def costs(query: Query, peak: tuple[float, float] | None = None) -> list[dict[st
 
 def uses(rows: Iterable[Mapping[str, Any]], query: Query) -> list[Use]:
     """Each device, those that computed longest first."""
-    windows = {at: (steps, window) for at, steps, window in query(statement("judged_windows")).rows()}
+    windows = {at: Window(*rest) for at, *rest in query(statement("judged_windows")).rows()}
     groups: dict[tuple[str, str, int, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         key = row["run_id"], row["host_id"], row["source_id"], row["device"]
         groups.setdefault(key, []).append(row)
-    found = [_use(key, members, *windows[key[2]]) for key, members in groups.items() if key[2] in windows]
+    found = [_use(key, members, windows[key[2]]) for key, members in groups.items() if key[2] in windows]
     return sorted(found, key=lambda use: (-use.computing_ps, use.source_id, use.device))
 
 
-def _use(
-    key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], steps: int, window_ps: int
-) -> Use:
+def _use(key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], window: Window) -> Use:
     known = [row for row in rows if row["flops"] is not None]
     computing_ps = sum(row["self_ps"] for row in rows)
     bounded = [row for row in rows if row["least_ps"] is not None]
     return Use(
         *key,
-        steps,
-        window_ps,
+        *window,
         computing_ps,
         computing_ps - sum(row["self_ps"] for row in known),
         sum(row["flops"] for row in known),
-        _share_of_peak(known, "flops", window_ps),
-        _share_of_peak(known, "bytes", window_ps),
+        _share_of_peak(known, "flops", window.window_ps),
+        _share_of_peak(known, "bytes", window.window_ps),
         sum(row["least_ps"] for row in bounded),
         sum(row["self_ps"] for row in bounded),
         next((row["peaks_by"] for row in rows if row["peaks_by"]), None),

@@ -7,7 +7,7 @@
 --   executes, what the thread that drives the steps does. input: waits for the next batch; compile: traces or
 --   compiles; compute: ops or kernels; communication: collectives that no compute hides; copy: between host and
 --   device, or into tensors; dispatch: the framework launches; setup: it allocates or frees memory of
---   the device, or loads code onto it; python: the program's own Python; wait: sleeps,
+--   the device, or loads code onto it; python: Python, of the program or of a library; wait: sleeps,
 --   locks, files, sockets, checkpoints; idle: an accelerator without work; unknown: nothing was recorded. The
 --   first row of a host is the mean of the steps that averages include, or of all where averages include none.
 --   Columns that begin with hidden count what went on at the same time and cost nothing.

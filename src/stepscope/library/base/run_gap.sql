@@ -3,7 +3,8 @@
 -- question: How long after the end of one recorded run of a session did the next one begin?
 -- reads: step, source, capture
 -- notes: Each run is a recording of its own, and its file says when it began. Only runs whose numbers follow each other
---   count: between others there are runs that were not recorded.
+--   count: between others there are runs that were not recorded, and nobody knows where files were numbered by when they
+--   began.
 -- columns:
 --   run_id, host_id
 --   source_id | int | Source | source of the later run
@@ -20,7 +21,7 @@ WITH runs AS (
   FROM step AS s
   INNER JOIN source AS f ON f.source_id = s.source_id AND f.of_session
   INNER JOIN capture AS c ON c.source_id = s.source_id AND c.clock = 'unix'
-  WHERE s.recovered_from = 'file' AND s.step IS NOT NULL AND c.origin_unix_ns IS NOT NULL
+  WHERE s.name <> 'step' AND s.recovered_from = 'file' AND s.step IS NOT NULL AND c.origin_unix_ns IS NOT NULL
 ),
 
 ordered AS (

@@ -16,19 +16,24 @@
 --   track_kind | text | Track kind | kind of the track
 --   track_name | text | Row | the row's own name
 --   copies | bool | Copies | true for a device's row of copies, whatever these are called
-WITH devices AS (
+WITH streams AS (
   SELECT
+    s.id AS stream_id,
     s.source_id,
     COALESCE(s.device_id, -1) AS device_key,
-    SUM(
-      CASE
-        WHEN s.name LIKE '%stream:all%' OR s.process LIKE '%stream:all%' OR s.process LIKE '%/memcpy%' THEN 0
-        ELSE 1
-      END
-    ) AS streams
+    CASE
+      WHEN s.name LIKE '%stream:all%' OR s.process LIKE '%stream:all%' OR s.process LIKE '%/memcpy%' THEN 1
+      ELSE 0
+    END AS repeats
   FROM track AS s
   WHERE s.kind = 'device_stream'
-  GROUP BY s.source_id, s.device_id
+),
+
+repeated AS (
+  SELECT
+    m.stream_id,
+    m.repeats = 1 AND MIN(m.repeats) OVER (PARTITION BY m.source_id, m.device_key) = 0 AS of_others
+  FROM streams AS m
 ),
 
 placed AS (
@@ -38,10 +43,7 @@ placed AS (
     o.producer,
     CASE
       WHEN t.kind IN ('async', 'counter', 'derived', 'compiler') OR t.records = 'annotation' THEN 'none'
-      WHEN
-        t.kind = 'device_stream' AND e.streams > 0
-        AND (t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%' OR t.process LIKE '%/memcpy%')
-        THEN 'none'
+      WHEN e.of_others THEN 'none'
       WHEN t.kind = 'device_stream' THEN 'device'
       WHEN t.records = 'dispatch' THEN 'launch'
       ELSE 'host'
@@ -54,7 +56,7 @@ placed AS (
   FROM track AS t
   INNER JOIN source AS o ON o.source_id = t.source_id
   LEFT JOIN device AS d ON d.id = t.device_id
-  LEFT JOIN devices AS e ON e.source_id = t.source_id AND e.device_key = COALESCE(t.device_id, -1)
+  LEFT JOIN repeated AS e ON e.stream_id = t.id
 )
 
 SELECT

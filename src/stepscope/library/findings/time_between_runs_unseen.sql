@@ -38,5 +38,5 @@ SELECT
   mean!(s.gap_sum, s.number) AS mean_gap_ps,
   CAST(s.number AS BIGINT) AS gaps
 FROM sums AS s
-WHERE s.gap_sum * 4 >= s.run_sum
+WHERE runs_apart!(s.gap_sum, s.run_sum)
 ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.host_id)

@@ -1,15 +1,9 @@
--- Ops that compute
+-- How long do the ops of each host compute, on devices and on its processors?
 --
--- question: How long do the ops of each host compute, on devices and on its processors?
 -- reads: _computing_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves.
 -- columns:
---   run_id, host_id
---   place | text | device or host
---   op_type | text | type of the op
---   op_name | text | name of the op
---   name | text | name of its slices
---   class | text | compute, or python for ops that call Python
+--   run_id, host_id, place, op_type, op_name, name, class
 --   own_ps | ps | their own time
 --   runs | int | how many slices
 SELECT

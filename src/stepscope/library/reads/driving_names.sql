@@ -1,13 +1,11 @@
--- What slices of threads are called
+-- Which names do the slices of some threads have?
 --
--- question: Which names do the slices of some threads have?
 -- reads: rollup_op
 -- parameters:
 --   tracks | ints | tracks of the threads
 -- columns:
 --   rollup_id | int | number of the row of rollup_op
---   name | text | name as found
---   category | text | category as found
+--   name, category
 --   names_op | bool | true when they name an op or its type
 --   all_long | bool | true when there are ten or more, and each takes 200 µs or longer
 SELECT

@@ -1,13 +1,12 @@
--- What threads do
+-- Which slices do some threads have within a stretch of time?
 --
--- question: Which slices do some threads have within a stretch of time?
 -- reads: slice, _late_copy
 -- parameters:
 --   tracks | ints | tracks of the threads
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   track_id | int | track of the thread
+--   track_id
 --   begin_ps | ps | start
 --   end_ps | ps | end
 --   rollup_id | int | row of rollup_op that says how it is called; -1 for the part of a call of the runtime in which it

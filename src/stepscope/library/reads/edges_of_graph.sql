@@ -1,13 +1,11 @@
--- Edges of a graph
+-- Which nodes of a graph does each node take from?
 --
--- question: Which nodes of a graph does each node take from?
 -- reads: edge
 -- parameters:
 --   source_id | int | source that has the graph
 --   graph | text | which graph of the source
 -- columns:
---   producer | text | node that produces
---   consumer | text | node that consumes
+--   producer, consumer
 --   is_control | bool | true for an edge that only orders
 SELECT e.producer, e.consumer, e.producer_slot < 0 AS is_control
 FROM edge AS e

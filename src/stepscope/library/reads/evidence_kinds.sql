@@ -1,6 +1,5 @@
--- Evidence of steps
+-- Which kinds of evidence does each source have of what its steps do?
 --
--- question: Which kinds of evidence does each source have of what its steps do?
 -- reads: rollup_op, track_place
 -- notes: Of the kinds that lie in slices of many threads. What is not there need not be looked for.
 -- columns:

@@ -1,6 +1,5 @@
--- Sources of programs without the interpreter's lock
+-- Which sources are of programs whose threads ran Python at the same time?
 --
--- question: Which sources are of programs whose threads ran Python at the same time?
 -- reads: source_note
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Work of the input pipeline
+-- How long do ops of a host's input pipelines run, and how long those of them that call Python?
 --
--- question: How long do ops of a host's input pipelines run, and how long those of them that call Python?
 -- reads: rollup_op
 -- parameters:
 --   run_id | text | run

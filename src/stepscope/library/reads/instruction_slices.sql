@@ -1,6 +1,5 @@
--- Slices of instructions that XLA compiled, added up
+-- How often and how long did each instruction of XLA run, by place and by the name of its slices?
 --
--- question: How often and how long did each instruction of XLA run, by place and by the name of its slices?
 -- reads: _instruction_slice, op_slice, step_window
 -- notes: The self time is that of op_slice, so that all views agree. Executions without a number of
 --   their own have run_id -1 in TensorFlow. What computes in steps is without copies, communication and waits, and
@@ -11,11 +10,9 @@
 --   source_id
 --   place | text | device, host or launch, as in op_slice; none for rows that repeat others
 --   device | text | device it ran on, or was launched from
---   hlo_module | text | module that the slices name
---   program_id | text | program that the slices name
+--   hlo_module, program_id
 --   numbered | bool | true when each execution of the program has a number of its own
---   op_name | text | instruction that the slices name
---   name | text | name of the slices, on a GPU that of the kernel
+--   op_name, name
 --   slices | int | how many
 --   sum_dur_ps | ps | their durations with children, added up
 --   sum_self_ps | ps | their self times, added up; of what computes in steps by the device's own clock, where that

@@ -1,27 +1,16 @@
--- Instructions of compiled programs
+-- Which instructions does each compiled program have that runs, and what does each cost?
 --
--- question: Which instructions does each compiled program have that runs, and what does each cost?
 -- reads: hlo_instruction, hlo_module, hlo_computation
 -- notes: Programs that recordings keep, and the last stages of dumps. Costs are of one execution, loops in it as often
 --   as they go round.
 -- columns:
---   run_id, source_id
---   module_id | int | its program
+--   run_id, source_id, module_id
 --   recorded | bool | true when a recording keeps the program, false when a dump does
---   program_id | text | number of the program
---   module | text | name of the program
+--   program_id, module
 --   file | text | file that keeps the program
---   computation | text | computation that it is in
---   is_entry | bool | true when the program begins with that
---   name | text | its name
---   opcode | text | what it does
---   calls_json | text | names of the computations that it calls
---   run_flops | float | floating-point operations
---   run_transcendentals | float | transcendental functions
---   run_bytes | float | bytes read and written
+--   computation, is_entry, name, opcode, calls_json, run_flops, run_transcendentals, run_bytes
 --   is_known | bool | false when something in it has an unknown cost
---   trip_count | float | how often a loop is known to go round
---   op_name | text | the framework's name of the op it was made of
+--   trip_count, op_name
 --   in_file | text | file of the innermost Python call that made it
 --   on_line | int | line in that file
 SELECT

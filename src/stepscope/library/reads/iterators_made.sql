@@ -1,6 +1,5 @@
--- Iterators that a program makes
+-- How often did the program make an iterator of a whole input pipeline while certain sources recorded?
 --
--- question: How often did the program make an iterator of a whole input pipeline while certain sources recorded?
 -- reads: rollup_op
 -- parameters:
 --   sources | ints | the sources

@@ -1,14 +1,11 @@
--- Nodes of a graph
+-- Which nodes does a graph have?
 --
--- question: Which nodes does a graph have?
 -- reads: node
 -- parameters:
 --   source_id | int | source that has the graph
 --   graph | text | which graph of the source
 -- columns:
---   name | text | name of the node
---   op_type | text | op type
---   device | text | device asked for or placed on
+--   name, op_type, device
 --   placement_json | text | small attributes, where they name an XLA cluster; NULL otherwise
 SELECT
   columns!(n, name, op_type, device),

@@ -1,6 +1,5 @@
--- Ops that compute, of some names
+-- Which of these are names of ops that compute, on which hosts?
 --
--- question: Which of these are names of ops that compute, on which hosts?
 -- reads: _computing_op
 -- parameters:
 --   names | texts | names

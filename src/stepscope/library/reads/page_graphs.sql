@@ -1,11 +1,8 @@
--- Graphs for a page
+-- Which graphs are there, and how large is each?
 --
--- question: Which graphs are there, and how large is each?
 -- reads: node, source
 -- columns:
---   run_id
---   source_id | int | source that has it
---   graph | text | which graph of the source
+--   run_id, source_id, graph
 --   nodes | int | its nodes
 --   file | text | path of the source
 SELECT n.run_id, n.source_id, n.graph, COUNT(*) AS nodes, s.path AS file

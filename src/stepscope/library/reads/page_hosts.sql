@@ -1,10 +1,8 @@
--- Hosts for a page
+-- Which hosts are there?
 --
--- question: Which hosts are there?
 -- reads: host
 -- columns:
---   run_id, host_id
---   name | text | its name as found
+--   run_id, host_id, name
 SELECT h.run_id, h.host_id, h.name
 FROM host AS h
 ORDER BY nulls_last!(h.run_id, h.host_id, h.name)

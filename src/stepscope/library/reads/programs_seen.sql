@@ -1,6 +1,5 @@
--- Whether there are dumps of XLA
+-- Is any module known from a dump, and was anything recorded that takes time?
 --
--- question: Is any module known from a dump, and was anything recorded that takes time?
 -- reads: hlo_module, capture
 -- columns:
 --   modules | int | modules of dumps

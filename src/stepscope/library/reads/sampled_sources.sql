@@ -1,6 +1,5 @@
--- Sources with samples
+-- Which sources of a host have samples of stacks?
 --
--- question: Which sources of a host have samples of stacks?
 -- reads: stack_sample
 -- parameters:
 --   run_id | text | run

@@ -1,12 +1,10 @@
--- Scopes of ops that compute
+-- How long do the ops in each scope compute, on the devices and on the processors of each host?
 --
--- question: How long do the ops in each scope compute, on the devices and on the processors of each host?
 -- reads: _computing_op
 -- notes: A scope is the name of an op up to its last slash, so without the characters at its end that are no slash. Ops
 --   without a slash are left out.
 -- columns:
---   run_id, host_id
---   place | text | device or host
+--   run_id, host_id, place
 --   scope | text | the scope, with its last slash
 --   own_ps | ps | own time of its ops
 WITH scoped AS (

@@ -1,6 +1,5 @@
--- Slices of a source
+-- How many slices does a source have?
 --
--- question: How many slices does a source have?
 -- reads: slice
 -- parameters:
 --   source_id | int | source to look at

@@ -1,20 +1,15 @@
--- Slices of instructions, and the executions that they lie in
+-- When and on which thread ran each instruction of some modules, whose executions have no numbers?
 --
--- question: When and on which thread ran each instruction of some modules, whose executions have no numbers?
 -- reads: slice, op_slice
 -- notes: CpuExecutable is the execution of a program of TensorFlow. Its instructions run on its thread and on
 --   others, but all within its time.
 -- parameters:
 --   modules | texts | modules to look at
 -- columns:
---   source_id
---   track_id | int | its thread
---   ts_ps | ps | start
---   dur_ps | ps | duration
---   self_ps | ps | self time, as in op_slice
+--   source_id, track_id, ts_ps, dur_ps, self_ps
 --   hlo_module | text | module that it names; NULL for an execution
 --   instruction | text | instruction that it names
---   name | text | name of the slice
+--   name
 --   place | text | device, host or launch, as in op_slice
 --   device | text | device it ran on
 WITH named AS (

@@ -1,10 +1,8 @@
--- Clocks of sources
+-- Which process of its job is each source of, and when did its clock begin?
 --
--- question: Which process of its job is each source of, and when did its clock begin?
 -- reads: source, capture
 -- columns:
---   source_id
---   path | text | where it was read
+--   source_id, path
 --   any_clock | text | unix or relative; NULL without a capture
 --   begin_unix_ns | unix_ns | Unix time of ts_ps = 0, where the clock is unix
 --   process_rank | int | number of the process, where known

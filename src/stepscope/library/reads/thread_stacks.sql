@@ -1,13 +1,8 @@
--- Time of stacks by thread
+-- How much time do the samples of each stack represent on each thread, and how much of it did it run?
 --
--- question: How much time do the samples of each stack represent on each thread, and how much of it did it run?
 -- reads: stack_sample
 -- columns:
---   run_id | text | run of the thread
---   host_id | text | host of the thread
---   thread_name | text | name of the thread; NULL where it has none
---   is_main | bool | true for the thread that runs the steps
---   stack_id | int | the stack
+--   run_id, host_id, thread_name, is_main, stack_id
 --   time_ps | ps | time that its samples represent
 --   cpu_sum_ps | ps | processor time of the thread meanwhile, as far as it is known
 SELECT

@@ -1,12 +1,10 @@
--- Kinds of ops that compute longest
+-- Of which type do the ops compute longest on the devices and on the processors of each host?
 --
--- question: Of which type do the ops compute longest on the devices and on the processors of each host?
 -- reads: _computing_op
 -- notes: A row for each host and place. The type of an op is its name where it has none, and its name that of its
 --   slices where it has none either. Of types, and of ops, that take as long, the last one in alphabetical order.
 -- columns:
---   run_id, host_id
---   place | text | device or host
+--   run_id, host_id, place
 --   kind | text | the type
 --   longest_op | text | the op of the type that computes longest
 --   own_ps | ps | own time of the type

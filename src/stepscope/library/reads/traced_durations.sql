@@ -1,6 +1,5 @@
--- Steps that captures timed
+-- How long did the steps of each host, and the calls that mark them, take with and without a profiler?
 --
--- question: How long did the steps of each host, and the calls that mark them, take with and without a profiler?
 -- reads: counter
 -- columns:
 --   run_id, host_id

@@ -1,9 +1,8 @@
--- Op logs that could not be read
+-- Which op logs could not be read?
 --
--- question: Which op logs could not be read?
 -- reads: source_note
 -- columns:
---   detail | text | what is wrong with one
+--   detail
 SELECT n.detail
 FROM source_note AS n
 WHERE n.slug = 'op-log-unread'

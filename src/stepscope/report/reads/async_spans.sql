@@ -1,7 +1,5 @@
--- Spans of recordings that hold nothing else
+-- How many asynchronous spans of each name, as of requests, do sources have that record nothing else, and how long?
 --
--- question: Of sources that record nothing but asynchronous spans, as of requests, what are these called, how many are
---   there, and how long are they?
 -- reads: slice, rollup_op, track
 -- notes: By their names where a category has few of them; else each span has a name of its own, and counts to its
 --   category. Spans within others are parts of them, and left out.

@@ -1,6 +1,5 @@
--- What XLA did to compile its programs
+-- Which pipelines, passes and stages of code generation did each compile run, and for how long?
 --
--- question: Which pipelines, passes and stages of code generation did each compile run, and for how long?
 -- reads: slice
 -- notes: A compile is the slice of its backend with all that lies before it in the same slice: the pipelines of
 --   passes. Kernels are compiled by threads of their own, and are those of the backend that runs meanwhile.
@@ -8,12 +7,9 @@
 --   compile_id | int | slice of the backend
 --   hlo_module | text | module that is compiled
 --   part | text | passes, backend or kernel (by threads of their own)
---   id | int | slice
---   parent_id | int | slice around it
---   name | text | name of the slice
+--   id, parent_id, name
 --   kernel | text | module of a kernel
---   dur_ps | ps | duration
---   self_ps | ps | duration without what lies on top of it
+--   dur_ps, self_ps
 WITH backends AS (
   SELECT
     columns!(s, id, source_id, track_id, parent_id, depth),

@@ -1,6 +1,5 @@
--- Switches for debugging
+-- Which switches for debugging were on while each run was recorded?
 --
--- question: Which switches for debugging were on while each run was recorded?
 -- reads: source_note
 -- columns:
 --   of_run | text | run

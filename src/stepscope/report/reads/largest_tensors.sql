@@ -1,14 +1,10 @@
--- Largest tensors of checkpoints
+-- Which tensors of the checkpoints are largest?
 --
--- question: Which tensors of the checkpoints are largest?
 -- reads: checkpoint_tensor
 -- parameters:
 --   most | int | rows to give
 -- columns:
---   name | text | name of the tensor
---   role | text | weight, statistic, slot, optimizer or counter
---   shape | text | shape as JSON
---   bytes | bytes | its bytes
+--   name, role, shape, bytes
 SELECT c.name, c.role, c.shape, c.bytes
 FROM checkpoint_tensor AS c
 ORDER BY nulls_last!(c.bytes DESC, c.name)

@@ -1,6 +1,5 @@
--- Work of devices by the ops that launched it
+-- How long did devices compute for each op of PyTorch, by the kernels that it launched?
 --
--- question: How long did devices compute for each op of PyTorch, by the kernels that it launched?
 -- reads: op_cost, source, track_place
 -- columns:
 --   op | text | op; the kernel where none is known

@@ -1,12 +1,11 @@
--- The peak by kinds
+-- What kinds of memory made up the peak of an allocator?
 --
--- question: What kinds of memory made up the peak of an allocator?
 -- reads: buffer
 -- parameters:
 --   source_id | int | source to look at
 --   allocator | text | name of the allocator
 -- columns:
---   kind | text | kind of memory, or category
+--   kind
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
 SELECT b.kind, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks

@@ -1,14 +1,11 @@
--- The peak by lines of the program
+-- Which lines of the program held the peak of an allocator?
 --
--- question: Which lines of the program held the peak of an allocator?
 -- reads: buffer
 -- parameters:
 --   source_id | int | source to look at
 --   allocator | text | name of the allocator
 -- columns:
---   file | text | file that made the op
---   line | int | line in that file
---   function | text | function that contains it
+--   file, line, function
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
 SELECT b.file, b.line, b.function, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks

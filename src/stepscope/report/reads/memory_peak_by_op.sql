@@ -1,12 +1,11 @@
--- The peak by ops
+-- Which ops held the peak of an allocator?
 --
--- question: Which ops held the peak of an allocator?
 -- reads: buffer
 -- parameters:
 --   source_id | int | source to look at
 --   allocator | text | name of the allocator
 -- columns:
---   op_name | text | op that asked for it
+--   op_name
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
 SELECT b.op_name, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks

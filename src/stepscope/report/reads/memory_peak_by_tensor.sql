@@ -1,15 +1,11 @@
--- The peak by tensors
+-- Which tensors held the peak of an allocator?
 --
--- question: Which tensors held the peak of an allocator?
 -- reads: buffer
 -- parameters:
 --   source_id | int | source to look at
 --   allocator | text | name of the allocator
 -- columns:
---   op_name | text | op that asked for it
---   slot | int | which output of the op
---   dtype | text | element type
---   shape | text | shape as JSON
+--   op_name, slot, dtype, shape
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
 SELECT b.op_name, b.slot, b.dtype, b.shape, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks

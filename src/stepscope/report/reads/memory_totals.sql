@@ -1,9 +1,8 @@
--- Memory that is told in totals
+-- What did allocators give for each type of op, where single allocations were not recorded?
 --
--- question: What did allocators give for each type of op, where single allocations were not recorded?
 -- reads: op_run, tensor
 -- columns:
---   op_type | text | type of the ops
+--   op_type
 --   runs | int | executions of which allocators tell a total
 --   given_bytes | bytes | what allocators gave for them in all
 --   outputs | int | outputs that were recorded

@@ -1,6 +1,5 @@
--- Nodes in clusters
+-- How many nodes of the graphs are marked for a cluster of XLA?
 --
--- question: How many nodes of the graphs are marked for a cluster of XLA?
 -- reads: node
 -- columns:
 --   nodes | int | how many

@@ -1,11 +1,10 @@
--- Op types of graphs
+-- How many nodes of each type do the graphs have?
 --
--- question: How many nodes of each type do the graphs have?
 -- reads: node
 -- parameters:
 --   most | int | types to give
 -- columns:
---   op_type | text | type of the ops
+--   op_type
 --   nodes | int | how many
 SELECT n.op_type, COUNT(*) AS nodes
 FROM node AS n

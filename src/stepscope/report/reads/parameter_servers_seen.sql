@@ -1,6 +1,5 @@
--- Whether there are parameter servers
+-- Is anything placed on a parameter server? Making tfprof_node reads every slice, to no end where not.
 --
--- question: Is anything placed on a parameter server? Making tfprof_node reads every slice, to no end where not.
 -- reads: device, node
 -- columns:
 --   seen | int | 1 for each kind of row that names one

@@ -1,6 +1,5 @@
--- Starts of programs
+-- How long did each recorded program run, and how much of that went by before its first step?
 --
--- question: How long did each recorded program run, and how much of that went by before its first step?
 -- reads: counter, compilation
 -- notes: Of programs that ended, and whose first step the recorder saw. What compiles within another compilation counts
 --   once.

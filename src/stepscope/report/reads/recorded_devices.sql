@@ -1,6 +1,5 @@
--- Accelerators that were recorded
+-- Which accelerators does each run name, and how many?
 --
--- question: Which accelerators does each run name, and how many?
 -- reads: device, track_place
 -- notes: TensorFlow's Timeline calls each stream a device: of what has no model, only devices that did work are here.
 -- columns:

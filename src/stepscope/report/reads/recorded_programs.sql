@@ -1,6 +1,5 @@
--- What was recorded, and when
+-- When did the captures of each run begin, on which hosts, and what does the recorder tell of the program?
 --
--- question: When did the captures of each run begin, on which hosts, and what does the recorder tell of the program?
 -- reads: source, capture, source_note, host
 -- columns:
 --   of_run | text | run

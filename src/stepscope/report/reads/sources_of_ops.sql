@@ -1,6 +1,5 @@
--- Sources of ops
+-- How many sources have events, and how many of these have a recorder that knows no ops?
 --
--- question: How many sources have events, and how many of these have a recorder that knows no ops?
 -- reads: source, _drawn_source
 -- columns:
 --   sources | int | how many have events

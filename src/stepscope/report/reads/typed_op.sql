@@ -1,6 +1,5 @@
--- An op with a type
+-- Is there an op whose type is known?
 --
--- question: Is there an op whose type is known?
 -- reads: op_sum
 -- notes: One row, or none where every op has the name of its type.
 -- columns:

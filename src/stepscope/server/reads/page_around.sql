@@ -1,6 +1,5 @@
--- What a slice lies in, for a page
+-- Which slices of the same track is a slice within, and which op or line of the program do they name?
 --
--- question: Which slices of the same track is a slice within, and which op or line of the program do they name?
 -- reads: slice
 -- notes: Slices of one track nest; of those that cover it, the page follows parents from the innermost on.
 -- parameters:
@@ -8,10 +7,7 @@
 -- columns:
 --   id | int | number of the slice around it
 --   parent_id | int | innermost slice that contains that one
---   name | text | its name
---   category | text | its category
---   op_name | text | op that it executes
---   op_type | text | type of that op
+--   name, category, op_name, op_type
 WITH here AS (
   SELECT s.track_id, s.depth, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps
   FROM slice AS s

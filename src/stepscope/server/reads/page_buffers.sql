@@ -1,30 +1,19 @@
--- Blocks of memory of a page
+-- Which blocks did allocators hand out, when, and for how long?
 --
--- question: Which blocks did allocators hand out, when, and for how long?
 -- reads: buffer, source, source_note, _source_shift
 -- notes: The largest blocks of each allocator, with how many it has in all.
 -- parameters:
 --   most | int | blocks of each allocator
 -- columns:
---   source_id | int | source of the block
+--   source_id
 --   path | text | where the source was read
---   run_id, host_id
---   allocator | text | name of the allocator
---   device | text | device of the execution
+--   run_id, host_id, allocator, device
 --   shift_ps | ps | what leads from the times of the source to the page's
---   op_name | text | op that asked for it
---   op_type | text | type of that op
---   kind | text | output, temporary, persistent or unknown, or a word of a profile
---   dtype | text | element type
---   shape | text | shape as JSON
---   bytes | bytes | size
+--   op_name, op_type, kind, dtype, shape, bytes
 --   begin_ps | ps | when it was allocated, on the page's axis; NULL: before the recording
 --   until_ps | ps | when it was freed; NULL: not within the recording
 --   used_ps | ps | when its last reader was done
---   at_peak | bool | held when its allocator held most
---   lane | int | row to draw it on
---   file | text | file in which the program made the op
---   line | int | line in that file
+--   at_peak, lane, file, line
 --   blocks | int | blocks of its allocator
 --   rank | int | its place among them by size, from 1
 --   has_times | int | 0 where the recording has the order of changes and no times, 1 otherwise

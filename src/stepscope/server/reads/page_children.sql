@@ -1,6 +1,5 @@
--- Children of a slice for a page
+-- Which slices lie directly on a slice, and how many are there?
 --
--- question: Which slices lie directly on a slice, and how many are there?
 -- reads: slice, _source_shift
 -- parameters:
 --   slice_id | int | number of the slice
@@ -9,7 +8,7 @@
 --   id | int | number of the child
 --   name | text | its name
 --   begin_ps | ps | start on the axis of time
---   dur_ps | ps | duration
+--   dur_ps
 --   children | int | children that there are
 SELECT s.id, s.name, s.ts_ps + f.shift_ps AS begin_ps, s.dur_ps, COUNT(*) OVER (PARTITION BY s.parent_id) AS children
 FROM slice AS s

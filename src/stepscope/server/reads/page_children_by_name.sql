@@ -1,12 +1,11 @@
--- Children of a slice by name, for a page
+-- What are the slices called that lie directly on a slice, and how long do those of each name take?
 --
--- question: What are the slices called that lie directly on a slice, and how long do those of each name take?
 -- reads: slice
 -- parameters:
 --   slice_id | int | number of the slice
 --   most | int | names to list
 -- columns:
---   name | text | name of children
+--   name
 --   number | int | children of that name
 --   all_ps | ps | their durations, added up
 --   longest_id | int | the longest of them

@@ -1,13 +1,12 @@
--- Counters of a window for a page
+-- What are the least and the largest value of each series in each of many stretches of a window?
 --
--- question: What are the least and the largest value of each series in each of many stretches of a window?
 -- reads: counter, _source_shift
 -- parameters:
 --   first_ps | int | start of the window on the axis
 --   until_ps | int | end of the window, itself outside
 --   width_ps | int | length of a stretch
 -- columns:
---   track_id | int | track of the counter
+--   track_id
 --   counter | text | name of the counter
 --   part | text | name of the series within it
 --   stretch | int | number of the stretch; -1: what came last before the window

@@ -1,6 +1,5 @@
--- Arrows of a slice for a page
+-- Which slices do arrows connect with a slice?
 --
--- question: Which slices do arrows connect with a slice?
 -- reads: flow, slice
 -- parameters:
 --   slice_id | int | number of the slice

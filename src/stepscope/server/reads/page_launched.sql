@@ -1,6 +1,5 @@
--- Slices of one launch for a page
+-- Which slices of the same source share the number that links a launch with what it launched?
 --
--- question: Which slices of the same source share the number that links a launch with what it launched?
 -- reads: slice
 -- parameters:
 --   slice_id | int | number of the slice

@@ -1,6 +1,5 @@
--- Ops that launch what runs on devices
+-- Which op of the program launched each kernel or copy, and how long did it run?
 --
--- question: Which op of the program launched each kernel or copy, and how long did it run?
 -- reads: op_slice, slice, _launching_op
 -- notes: The rows with the largest self times first. Of what nothing is known to have launched, launcher is NULL.
 -- parameters:
@@ -8,11 +7,9 @@
 -- columns:
 --   run_id, host_id
 --   place | text | device
---   device | text | device it ran on
---   op | text | name of the op
---   op_type | text | type of the op
+--   device, op, op_type
 --   launcher | text | name of the innermost op around the call that launched it
---   class | text | class of the op
+--   class
 --   slices | int | how many
 --   total_ps | ps | durations with children, added up
 --   own_ps | ps | self times, added up

@@ -1,6 +1,5 @@
--- Longest ops and waits of a range of a page
+-- Which ops that began in a range of the axis of time took longest, and which waits?
 --
--- question: Which ops that began in a range of the axis of time took longest, and which waits?
 -- reads: op_slice, wait_slice, _source_shift
 -- notes: Ops that work, those of devices first, by what each took itself, without the ops on top of it. Of the waits of a track for one thing,
 --   which lie in one another, the longest.
@@ -11,7 +10,7 @@
 -- columns:
 --   id | int | number of the slice
 --   name | text | op, or name of the wait
---   place | text | device or host
+--   place
 --   wait | text | what is waited for, as in wait_slice; NULL for an op
 --   own_ps | ps | self time of an op, duration of a wait
 WITH ops AS (

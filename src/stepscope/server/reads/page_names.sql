@@ -1,6 +1,5 @@
--- Names of slices for a page
+-- Of which class and op type are the slices of each name, by most of their time?
 --
--- question: Of which class and op type are the slices of each name, by most of their time?
 -- reads: rollup_op, track_place
 -- columns:
 --   name | text | name of slices

@@ -1,12 +1,11 @@
--- Names of slices that lie on others, for a page
+-- What are the slices called that lie directly on slices of some rows of rollup_op, and how many are there?
 --
--- question: What are the slices called that lie directly on slices of some rows of rollup_op, and how many are there?
 -- reads: slice, rollup_op
 -- parameters:
 --   rollups | ints | rows of rollup_op
 -- columns:
 --   on_rollup | int | row of rollup_op of the slices on top
---   name | text | their name
+--   name
 --   number | int | how many there are
 SELECT r.id AS on_rollup, r.name, COUNT(*) AS number
 FROM slice AS p

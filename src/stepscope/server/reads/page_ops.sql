@@ -1,16 +1,11 @@
--- Ops of a page
+-- How often and how long did each op run, on each device of each host?
 --
--- question: How often and how long did each op run, on each device of each host?
 -- reads: op_sum
 -- notes: The rows of op_sum, those with the largest self times first, and what all of them hold together.
 -- parameters:
 --   most | int | rows
 -- columns:
---   run_id, host_id
---   place | text | device, host or launch
---   device | text | device it ran on or was launched from
---   op | text | name of the op
---   op_type | text | type of the op
+--   run_id, host_id, place, device, op, op_type
 --   class | text | as in page_names: compute, copy, communication, compile, python, input, wait or dispatch
 --   feeds | bool | whether most of its self time is work of the input pipeline
 --   slices | int | how many

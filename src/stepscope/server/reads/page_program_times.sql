@@ -1,6 +1,5 @@
--- Times of the instructions of a program for a page
+-- How long did each instruction of a program run, on devices and hosts?
 --
--- question: How long did each instruction of a program run, on devices and hosts?
 -- reads: _instruction_slice, op_slice
 -- notes: As instruction_slices, for one source and one program, so that a page need not read the slices of all.
 -- parameters:
@@ -8,7 +7,7 @@
 --   program | text | number of the program, as the slices name it
 --   module_name | text | module, for slices that name no program
 -- columns:
---   op_name | text | instruction that the slices name
+--   op_name
 --   sum_self_ps | ps | their self times, added up
 SELECT n.op_name, sum!(o.self_ps) AS sum_self_ps
 FROM _instruction_slice AS n

@@ -1,13 +1,9 @@
--- Programs of recordings for a page
+-- Which programs that XLA compiled do recordings keep, and how large is each?
 --
--- question: Which programs that XLA compiled do recordings keep, and how large is each?
 -- reads: hlo_module
 -- notes: Those of dumps have stages; their files are looked for in the folders that were given.
 -- columns:
---   run_id
---   source_id | int | source that keeps it
---   module | text | its name
---   program_id | text | its number
+--   run_id, source_id, module, program_id
 --   nodes | int | its instructions
 SELECT m.run_id, m.source_id, m.module, m.program_id, m.instructions AS nodes
 FROM hlo_module AS m

@@ -1,16 +1,13 @@
--- Slices that a search finds
+-- Which slices have a text in their name, whatever its case?
 --
--- question: Which slices have a text in their name, whatever its case?
 -- reads: slice, _source_shift
 -- parameters:
 --   text | text | what to look for
 --   most | int | slices to list
 -- columns:
---   id | int | number of the slice
---   track_id | int | track it lies on
---   name | text | its name
+--   id, track_id, name
 --   begin_ps | ps | start on the axis of time
---   dur_ps | ps | duration
+--   dur_ps
 SELECT s.id, s.track_id, s.name, s.ts_ps + f.shift_ps AS begin_ps, s.dur_ps
 FROM slice AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id

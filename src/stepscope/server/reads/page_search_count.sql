@@ -1,6 +1,5 @@
--- Slices that a search finds, counted
+-- How many slices have a text in their name, whatever its case?
 --
--- question: How many slices have a text in their name, whatever its case?
 -- reads: rollup_op
 -- parameters:
 --   text | text | what to look for

@@ -1,26 +1,12 @@
--- A slice for a page
+-- What is known of a slice?
 --
--- question: What is known of a slice?
 -- reads: slice, _source_shift
 -- parameters:
 --   slice_id | int | number of the slice
 -- columns:
---   id | int | number of the slice
---   run_id, host_id, source_id
---   track_id | int | track it lies on
---   name | text | name as found
---   category | text | category as found
+--   id, run_id, host_id, source_id, track_id, name, category
 --   begin_ps | ps | start on the axis of time
---   dur_ps | ps | duration with children
---   depth | int | 0 for a slice without a parent
---   parent_id | int | innermost slice that contains this one
---   self_ps | ps | duration without what lies on top of it
---   op_self_ps | ps | of an op: self time with that of slices within it that are neither ops nor waits
---   step | int | step during which it started
---   op_name | text | op that it executes
---   op_type | text | type of that op
---   correlation_id | int | links a launch with what it launched
---   args_json | text | named values
+--   dur_ps, depth, parent_id, self_ps, op_self_ps, step, op_name, op_type, correlation_id, args_json
 SELECT
   columns!(s, id, run_id, host_id, source_id, track_id, name, category),
   s.ts_ps + f.shift_ps AS begin_ps,

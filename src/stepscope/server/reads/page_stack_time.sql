@@ -1,6 +1,5 @@
--- Time of one stack
+-- How much time do the samples represent that have these calls outermost?
 --
--- question: How much time do the samples represent that have these calls outermost?
 -- reads: stack, stack_sample
 -- parameters:
 --   stack_id | int | the stack

@@ -1,11 +1,8 @@
--- Threads with stacks for a page
+-- Of which threads were stacks sampled?
 --
--- question: Of which threads were stacks sampled?
 -- reads: stack_sample, stack, source, _stack_thread
 -- columns:
---   run_id, host_id, source_id
---   thread | text | name of the thread; '' for none
---   is_main | bool | true for the thread that runs the steps
+--   run_id, host_id, source_id, thread, is_main
 --   depths | int | frames of its deepest stack
 --   samples | int | stack samples of it
 WITH counted AS (

@@ -1,12 +1,11 @@
--- Parts of steps for a page
+-- Where does each step go, and when did it run on the axis of time?
 --
--- question: Where does each step go, and when did it run on the axis of time?
 -- reads: step_part, step, _source_shift
 -- columns:
---   step_id | int | row of the view step
+--   step_id
 --   begin_ps | ps | start of the step on the axis
 --   end_ps | ps | its end
---   label | text | label as in step_part
+--   label
 --   part_ps | ps | time of the step that counts to it
 --   behind_ps | ps | the same going on behind another label
 SELECT

@@ -1,16 +1,10 @@
--- Steps for a page
+-- When did each step run on the axis of time?
 --
--- question: When did each step run on the axis of time?
 -- reads: step, _source_shift
 -- columns:
---   id | int | row of the view step
---   run_id, host_id
---   step | int | number of the step
---   name | text | name of the marker
---   kind | text | train, eval, compile, warm_up, cut_off or unknown
+--   id, run_id, host_id, step, name, kind
 --   begin_ps | ps | start on the axis
---   dur_ps | ps | duration
---   averaged | bool | false when averages leave it out
+--   dur_ps, averaged
 SELECT s.id, s.run_id, s.host_id, s.step, s.name, s.kind, s.ts_ps + f.shift_ps AS begin_ps, s.dur_ps, s.averaged
 FROM step AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id

@@ -1,20 +1,13 @@
--- Instructions of a program of a lake for a page
+-- Which instructions does a program have, what do they use, and which computations do they call?
 --
--- question: Which instructions does a program have, what do they use, and which computations do they call?
 -- reads: hlo_instruction, hlo_computation
 -- notes: Of a dump there are several stages; the last one is what runs.
 -- parameters:
 --   module_id | int | row of hlo_module
 -- columns:
---   computation | text | computation that it is in
---   is_entry | bool | whether the program begins with that
---   name | text | its name
---   opcode | text | what it does
---   op_name | text | the framework's name of the op it was made of
---   is_root | bool | whether its computation returns its value
+--   computation, is_entry, name, opcode, op_name, is_root
 --   shape_bytes | float | size of what it makes
---   operands_json | text | names of the instructions that it uses
---   calls_json | text | names of the computations that it calls
+--   operands_json, calls_json
 WITH stages AS (
   SELECT i.module_id, MAX(COALESCE(i.pass_id, -1)) AS last_pass
   FROM hlo_instruction AS i

@@ -1,14 +1,11 @@
--- Programs of a lake for a page
+-- Which programs that XLA compiled does a lake hold, and how large is each?
 --
--- question: Which programs that XLA compiled does a lake hold, and how large is each?
 -- reads: hlo_module
 -- notes: The files that they were read from may be gone: page_stored_instructions has what a graph needs.
 -- columns:
---   run_id
---   source_id | int | source that it was read from
+--   run_id, source_id
 --   module_id | int | row of hlo_module
---   module | text | its name
---   program_id | text | its number; empty when no file says it
+--   module, program_id
 --   nodes | int | its instructions
 SELECT m.run_id, m.source_id, m.id AS module_id, m.module, m.program_id, m.instructions AS nodes
 FROM hlo_module AS m

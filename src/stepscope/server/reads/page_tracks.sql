@@ -1,20 +1,11 @@
--- Tracks for a page
+-- Which rows does the timeline have, what are they, and how much is on them?
 --
--- question: Which rows does the timeline have, what are they, and how much is on them?
 -- reads: track, track_place, slice
 -- columns:
---   id | int | number of the track
---   run_id, host_id, source_id
---   process | text | process, device or group
---   name | text | the track's own name
---   kind | text | thread, device_stream, lane, async, counter, derived, compiler or unknown
---   records | text | execution, dispatch, annotation or unknown
---   place | text | device, host, launch or none, as in track_place
---   device | text | device or process that it belongs to
---   device_kind | text | cpu, gpu, tpu or unknown
+--   id, run_id, host_id, source_id, process, name, kind, records, place, device, device_kind
 --   depths | int | rows of slices on top of one another
 --   slices | int | slices on it
---   sort_index | int | its place among the tracks of its process, where the recording says one
+--   sort_index
 WITH loads AS (
   SELECT s.track_id, MAX(s.depth) + 1 AS deepest, COUNT(*) AS number
   FROM slice AS s

@@ -1,6 +1,5 @@
--- Queues that steps wait for
+-- For which queues of the graph do the steps of a host wait?
 --
--- question: For which queues of the graph do the steps of a host wait?
 -- reads: rollup_op
 -- notes: TensorFlow 1 has queues whose runners fill them. That with the longest wait comes first.
 -- parameters:

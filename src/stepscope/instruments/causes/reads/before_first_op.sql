@@ -1,6 +1,5 @@
--- Time before the first op
+-- How long was a host recorded before its first op, where nothing shows its steps?
 --
--- question: How long was a host recorded before its first op, where nothing shows its steps?
 -- reads: step, op_slice
 -- notes: Profilers are counted as recording while they start. No row where steps are known.
 -- parameters:

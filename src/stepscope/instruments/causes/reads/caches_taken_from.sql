@@ -1,14 +1,12 @@
--- Caches of which a part is taken
+-- Of which caches of tf.data does `take` behind them draw some elements, and how many are there?
 --
--- question: Of which caches of tf.data does `take` behind them draw some elements, and how many are there?
 -- reads: user_stage
 -- notes: One row for each pair of lines, and what the recorder knows of each: a JSON object.
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   position | int | place of the cache in its chain
---   line | int | its line
+--   position, line
 --   cache_json | text | small arguments of the cache
 --   take_json | text | those of `take`
 SELECT c.position, c.line, c.args_json AS cache_json, t.args_json AS take_json

@@ -1,6 +1,5 @@
--- Tensors that steps copy on a processor
+-- What was recorded of the copies that ops of PyTorch make on a processor within steps?
 --
--- question: What was recorded of the copies that ops of PyTorch make on a processor within steps?
 -- reads: slice, step_window, _evidence_label
 -- notes: Copies within an op that computes are told as well, as they are few where copying is what limits steps. Copies
 --   that take no longer than it takes to launch them are left out.
@@ -8,7 +7,7 @@
 --   sources | ints | sources that have the steps
 -- columns:
 --   args_json | text | shapes and types of an op's inputs, as recorded
---   dur_ps | ps | how long it took
+--   dur_ps
 SELECT s.args_json, s.dur_ps
 FROM slice AS s
 INNER JOIN _evidence_label AS l ON l.rollup_id = s.rollup_id AND l.layer = 'copy' AND l.place = 'host'

@@ -1,6 +1,5 @@
--- Cores that wait for copies
+-- Which copies do the cores of a host's devices wait for, and for how long?
 --
--- question: Which copies do the cores of a host's devices wait for, and for how long?
 -- reads: rollup_op, track_place
 -- parameters:
 --   run_id | text | run

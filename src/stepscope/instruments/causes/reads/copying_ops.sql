@@ -1,6 +1,5 @@
--- Ops that copy
+-- How long do the types of ops of each host that copy on its processors take themselves?
 --
--- question: How long do the types of ops of each host that copy on its processors take themselves?
 -- reads: rollup_op, track_place
 -- columns:
 --   run_id, host_id

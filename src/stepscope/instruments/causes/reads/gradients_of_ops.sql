@@ -1,6 +1,5 @@
--- Gradients and when what they are of ran
+-- How long did each gradient take, and when did the op run that it is the gradient of?
 --
--- question: How long did each gradient take, and when did the op run that it is the gradient of?
 -- reads: flow, slice
 -- notes: PyTorch draws an arrow from each op to its gradient.
 -- parameters:

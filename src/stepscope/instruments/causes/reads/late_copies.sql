@@ -1,12 +1,11 @@
--- Waits for copies to begin
+-- How long does a host wait in calls that copy until the device begins to?
 --
--- question: How long does a host wait in calls that copy until the device begins to?
 -- reads: _late_copy
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   call | text | the call of the runtime
+--   call
 --   waits_ps | ps | waits of that call, added up
 SELECT l.call, sum!(l.end_ps - l.begin_ps) AS waits_ps
 FROM _late_copy AS l

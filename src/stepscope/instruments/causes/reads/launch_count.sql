@@ -1,6 +1,5 @@
--- Launches of a host
+-- How often did a host launch an op, a compiled function or a kernel?
 --
--- question: How often did a host launch an op, a compiled function or a kernel?
 -- reads: _launch_sum
 -- parameters:
 --   run_id | text | run

@@ -1,6 +1,5 @@
--- Launches while devices are idle
+-- Which ops does a host launch while its devices have nothing to do, and for how long?
 --
--- question: Which ops does a host launch while its devices have nothing to do, and for how long?
 -- reads: device_gap, track_place, slice, rollup_op
 -- notes: Of recordings that show launches as rows of the device (StepStats, tf Timeline). Launches that overlap count
 --   once in all_ps, and once for each op in op_ps. Of several devices, the one in whose gaps an op is launched longest.

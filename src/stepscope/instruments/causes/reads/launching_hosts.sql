@@ -1,6 +1,5 @@
--- Time that launches take
+-- How long do hosts launch, where launches are rows of the device?
 --
--- question: How long do hosts launch, where launches are rows of the device?
 -- reads: rollup_op, track_place
 -- columns:
 --   run_id, host_id

@@ -1,6 +1,5 @@
--- The stage that limits an input pipeline
+-- Which stage of a host's input pipelines holds the program up most, and where is it written?
 --
--- question: Which stage of a host's input pipelines holds the program up most, and where is it written?
 -- reads: iterator, user_stage
 -- notes: Of several transformations on a line, the one whose kind of data set the stage is: TensorFlow makes several of
 --   some, so that places differ from those that a capture counts.
@@ -8,18 +7,8 @@
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   branch_name | text | name of the stage, with the branches that lead to it
---   user_stage | text | as the user wrote it; NULL when TensorFlow added it
---   user_position | int | its place in the user's chain; of a stage that a function makes, the place of that function's
---   spoken | text | the same as a person says it
---   file | text | file in which the user wrote it, where the capture has it
---   line | int | line in that file
---   function | text | function that contains that line
---   transformation | text | the transformation on that line
---   args_json | text | its small arguments, as a JSON object
---   step_without_ps | ps | how long a step would be without its work
---   step_without_low_ps | ps | lower bound of that
---   step_without_high_ps | ps | upper bound of that
+--   branch_name, user_stage, user_position, spoken, file, line, function, transformation, args_json, step_without_ps
+--   step_without_low_ps, step_without_high_ps
 --   kept | ratio | the part of its elements that a filter right behind it keeps; NULL where none is
 --   filter_line | int | line of that filter, where it is in the same file
 SELECT

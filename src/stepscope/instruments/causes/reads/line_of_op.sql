@@ -1,15 +1,12 @@
--- The line that made an op
+-- Which line of the program made an op, where an op log or a compiled program says?
 --
--- question: Which line of the program made an op, where an op log or a compiled program says?
 -- reads: op_line, hlo_instruction
 -- parameters:
 --   run_id | text | run
 --   op | text | name of the op
 --   forward | text | of a gradient, the op that it belongs to; else the same name
 -- columns:
---   file | text | file of the innermost call outside the frameworks
---   line | int | line in that file
---   function | text | function that contains that line
+--   file, line, function
 --   caller_file | text | file of the call of that function; NULL where that is not known
 --   caller_line | int | line of that call
 --   caller_function | text | function that contains that line

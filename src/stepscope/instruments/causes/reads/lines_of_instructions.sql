@@ -1,13 +1,12 @@
--- Lines that made instructions
+-- Which line of the program made each instruction of the compiled programs of a run?
 --
--- question: Which line of the program made each instruction of the compiled programs of a run?
 -- reads: hlo_instruction
 -- notes: Programs name their instructions alike. A name that lines of several programs made is left out.
 --   Of programs in dump folders, the one that runs counts.
 -- parameters:
 --   run_id | text | run
 -- columns:
---   name | text | name of the instruction
+--   name
 --   in_file | text | file of the line
 --   on_line | int | line in that file
 SELECT h.name, MIN(h.file) AS in_file, MIN(h.line) AS on_line

@@ -1,22 +1,15 @@
--- What compiled for longest within steps
+-- Which function was compiled for longest within the steps of a host, and what was new about the calls?
 --
--- question: Which function was compiled for longest within the steps of a host, and what was new about the calls?
 -- reads: compilation, compilation_sum, _moment_step
 -- notes: As the recorder saw it; the first time of each function does not count.
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   function | text | function that was traced or compiled
---   call_file | text | file of the program's line that called it
---   call_line | int | that line
---   call_function | text | function that contains the line
---   change | text | what was new, as in compilation_sum
---   argument | text | argument that was new
+--   function, call_file, call_line, call_function, change, argument
 --   was | text | what it was before
 --   became | text | what it was in the last call
---   times | int | calls that traced or compiled
---   steps | int | steps in which they lie
+--   times, steps
 --   all_ps | ps | durations of all such calls of any function within steps
 WITH again AS (
   SELECT sum!(c.dur_ps) AS sum_ps

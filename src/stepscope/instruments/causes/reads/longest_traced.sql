@@ -1,12 +1,11 @@
--- The function that was traced for longest
+-- Calls of which tf.function traced it, for the longest time together?
 --
--- question: Calls of which tf.function traced it, for the longest time together?
 -- reads: slice
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   name | text | name of the slices
+--   name
 --   spent_ps | ps | their durations
 SELECT s.name, sum!(s.dur_ps) AS spent_ps
 FROM slice AS s

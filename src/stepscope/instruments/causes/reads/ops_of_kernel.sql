@@ -1,6 +1,5 @@
--- Ops that launch a kernel
+-- Which ops of the program launched the kernels of one name on a host, and for how long did those run?
 --
--- question: Which ops of the program launched the kernels of one name on a host, and for how long did those run?
 -- reads: slice, rollup_op, track_place, _launching_op
 -- parameters:
 --   run_id | text | run

@@ -1,6 +1,5 @@
--- Ops that a library runs for a program
+-- Which op of the program is behind each instruction that XLA hands to a library?
 --
--- question: Which op of the program is behind each instruction that XLA hands to a library?
 -- reads: rollup_op, hlo_instruction
 -- notes: Calls of libraries, and fusions that are made for one: their names say who runs them, not what the program
 --   asked for.

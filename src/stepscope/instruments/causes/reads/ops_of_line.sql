@@ -1,13 +1,12 @@
--- Ops of a line
+-- Which ops did a line of the program make, itself or by what it calls?
 --
--- question: Which ops did a line of the program make, itself or by what it calls?
 -- reads: op_line
 -- parameters:
 --   run_id | text | run
 --   file | text | file
 --   line | int | line in that file
 -- columns:
---   op_name | text | node
+--   op_name
 SELECT o.op_name
 FROM op_line AS o
 WHERE

@@ -1,12 +1,11 @@
--- Ops that run on the host beside an accelerator
+-- Which op of a host computes longest there while its steps use an accelerator?
 --
--- question: Which op of a host computes longest there while its steps use an accelerator?
 -- reads: _host_op
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   op | text | name of the op
+--   op
 --   took_ps | ps | self times in the steps, added up
 SELECT o.op, sum!(o.own_ps) AS took_ps
 FROM _host_op AS o

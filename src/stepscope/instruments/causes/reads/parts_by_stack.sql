@@ -1,14 +1,10 @@
--- Parts of steps by stack
+-- What do labels take of the steps of certain sources, by the stack of the driving thread meanwhile?
 --
--- question: What do labels take of the steps of certain sources, by the stack of the driving thread meanwhile?
 -- reads: stack_part
 -- parameters:
 --   sources | ints | sources that have the steps
 -- columns:
---   step_id | int | row of the view step
---   stack_id | int | the stack
---   label | text | label as in step_part
---   dur_ps | ps | time of the step that counts to it
+--   step_id, stack_id, label, dur_ps
 SELECT p.step_id, p.stack_id, p.label, p.dur_ps
 FROM stack_part AS p
 WHERE p.source_id IN $sources

@@ -1,12 +1,11 @@
--- Purposes of calls in steps
+-- For how long does a host's main thread store, summarise, log or wait for a device, within averaged steps?
 --
--- question: For how long does a host's main thread store, summarise, log or wait for a device, within averaged steps?
 -- reads: _step_purpose
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   purpose | text | checkpoint, summary, log or device
+--   purpose
 --   sum_ps | ps | time of the steps
 SELECT p.purpose, CAST(SUM(p.time_ps) AS BIGINT) AS sum_ps
 FROM _step_purpose AS p

@@ -1,6 +1,5 @@
--- Samples within steps
+-- Which samples of the thread that runs the steps, or of all others, begin within steps of certain sources?
 --
--- question: Which samples of the thread that runs the steps, or of all others, begin within steps of certain sources?
 -- reads: stack_sample, step, capture
 -- notes: Steps of other sources are compared by the time of day.
 -- parameters:
@@ -8,8 +7,7 @@
 --   sources | ints | sources that have the steps
 --   main | int | 1 for the thread that runs the steps, 0 for the others
 -- columns:
---   stack_id | int | stack of the sample
---   weight_ps | ps | time that it stands for
+--   stack_id, weight_ps
 --   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
 --   no_core_ps | ps | for how much of active_ps it had no core
 WITH spans AS (

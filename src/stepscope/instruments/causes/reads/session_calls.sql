@@ -1,6 +1,5 @@
--- Runs of a session within steps
+-- How often does a step that averages include call Session.run on a host?
 --
--- question: How often does a step that averages include call Session.run on a host?
 -- reads: counter, rollup_op, slice, step
 -- notes: As slices show, or as the recorder counted where it could not trace them.
 -- parameters:

@@ -1,12 +1,11 @@
--- Calls that allocate memory of a device, or take code from it
+-- Which calls of a runtime allocate or free memory on a host, or unload code, how many and how long?
 --
--- question: Which calls of a runtime allocate or free memory on a host, or unload code, how many and how long?
 -- reads: rollup_op, _evidence_label
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   name | text | name of the call
+--   name
 --   calls | int | how many, over the whole recording
 --   took_ps | ps | their durations, added up over threads
 SELECT r.name, sum!(r.slices) AS calls, sum!(r.total_ps) AS took_ps

@@ -1,15 +1,12 @@
--- Stacks of other threads beside those of the driving thread
+-- Which stacks did other threads have when that of the driving thread was one of some, and for how long?
 --
--- question: Which stacks did other threads have when that of the driving thread was one of some, and for how long?
 -- reads: stack_sample
 -- notes: All threads are looked at together: their samples stand for the same time.
 -- parameters:
 --   source_id | int | source that has the samples
 --   stacks | ints | stacks of the driving thread
 -- columns:
---   track_id | int | track of the other thread, where the source has one
---   thread_name | text | its name, where Python has one
---   stack_id | int | its stack
+--   track_id, thread_name, stack_id
 --   time_ps | ps | time of these samples
 --   active_ps | ps | for how much of it the other thread ran or wanted a core; NULL where nothing tells
 SELECT o.track_id, o.thread_name, o.stack_id, CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps,

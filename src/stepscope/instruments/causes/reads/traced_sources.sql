@@ -1,6 +1,5 @@
--- Sources with calls of Python
+-- In which sources did PyTorch trace calls of Python?
 --
--- question: In which sources did PyTorch trace calls of Python?
 -- reads: rollup_op
 -- columns:
 --   source_id

@@ -1,15 +1,11 @@
--- Stacks without a profiler
+-- Where was the thread that runs the steps of a host in steps that no profiler recorded?
 --
--- question: Where was the thread that runs the steps of a host in steps that no profiler recorded?
 -- reads: untraced_stack
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   stack_id | int | the stack
---   looks | int | how often the thread was seen there
---   weight_ps | ps | the time that these looks stand for
---   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
+--   stack_id, looks, weight_ps, active_ps
 SELECT u.stack_id, u.looks, u.weight_ps, u.active_ps
 FROM untraced_stack AS u
 WHERE u.run_id = $run_id AND u.host_id = $host_id AND u.weight_ps > 0

@@ -1,6 +1,5 @@
--- Steps after a recording
+-- How long did the steps of a host take that came after those which a profiler recorded?
 --
--- question: How long did the steps of a host take that came after those which a profiler recorded?
 -- reads: counter
 -- parameters:
 --   run_id | text | run

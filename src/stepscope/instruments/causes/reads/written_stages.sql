@@ -1,17 +1,12 @@
--- Transformations that a program wrote
+-- Which transformations of tf.data did the program on a host write, and in which lines?
 --
--- question: Which transformations of tf.data did the program on a host write, and in which lines?
 -- reads: iterator, user_stage
 -- notes: None where a pipeline keeps up: then the program does not wait for what they do.
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   transformation | text | the transformation
---   file | text | file of the line
---   line | int | line
---   function | text | function that contains the line
---   args_json | text | its small arguments, as a JSON object
+--   transformation, file, line, function, args_json
 SELECT columns!(u, transformation, file, line, function, args_json)
 FROM user_stage AS u
 WHERE

@@ -1,6 +1,5 @@
--- When a run was recorded
+-- When did the captures of each run begin, and does a source of it have an error?
 --
--- question: When did the captures of each run begin, and does a source of it have an error?
 -- reads: source, capture
 -- columns:
 --   run_id

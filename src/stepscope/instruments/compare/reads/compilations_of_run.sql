@@ -1,12 +1,11 @@
--- Compilations of a run
+-- Which functions did a run trace or compile, how often, and how often within its steps?
 --
--- question: Which functions did a run trace or compile, how often, and how often within its steps?
 -- reads: compilation, _moment_step
 -- parameters:
 --   run_id | text | run
 --   host_ids | texts | hosts
 -- columns:
---   function | text | function that was traced or compiled
+--   function
 --   times | int | how often
 --   again | int | of these, within a step and not for the first time
 --   took_ps | ps | how long that took

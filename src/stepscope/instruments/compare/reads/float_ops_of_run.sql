@@ -1,6 +1,5 @@
--- Floating point operations of a run
+-- How many floating point operations do the types of op of a run do in a step, and on how many parameters?
 --
--- question: How many floating point operations do the types of op of a run do in a step, and on how many parameters?
 -- reads: tfprof_node
 -- parameters:
 --   run_id | text | run

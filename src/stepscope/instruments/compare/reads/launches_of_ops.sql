@@ -1,6 +1,5 @@
--- What launches ops of devices
+-- Which op of the program launches each op of a device?
 --
--- question: Which op of the program launches each op of a device?
 -- reads: op_slice, slice
 -- notes: By the number that links a launch with what it launched. The op around a launch is named, and the one
 --   around that.
@@ -8,7 +7,7 @@
 --   run_id | text | run
 --   host_ids | texts | hosts
 -- columns:
---   op | text | name of the op on the device
+--   op
 --   launched_by | text | op that launches it
 --   around | text | what that op is in; NULL for nothing
 --   times | int | how often

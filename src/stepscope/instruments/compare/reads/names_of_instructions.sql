@@ -1,13 +1,12 @@
--- What instructions are made of
+-- Which op of the framework was each instruction of a run's compiled programs made of, and on which line?
 --
--- question: Which op of the framework was each instruction of a run's compiled programs made of, and on which line?
 -- reads: hlo_instruction
 -- notes: Programs name their instructions alike. A name that was made of several ops is left out.
 --   Of programs in dump folders, the one that runs counts.
 -- parameters:
 --   run_id | text | run
 -- columns:
---   name | text | name of the instruction
+--   name
 --   made_of | text | the framework's name of the op
 --   in_file | text | file of the line; NULL where several lines made it
 --   on_line | int | line in that file

@@ -1,15 +1,12 @@
--- Nodes of a run's graphs
+-- Which nodes do the graphs of a run have?
 --
--- question: Which nodes do the graphs of a run have?
 -- reads: node
 -- notes: Graphs of steps repeat; a node counts once for each graph that is called alike.
 -- parameters:
 --   run_id | text | run
 --   most | int | nodes to read
 -- columns:
---   graph | text | which graph
---   name | text | name of the node
---   op_type | text | op type
+--   graph, name, op_type
 SELECT n.graph, n.name, n.op_type
 FROM node AS n
 WHERE n.run_id = $run_id

@@ -1,6 +1,5 @@
--- Time of ops by step
+-- How long does each op of a run take in each of its steps?
 --
--- question: How long does each op of a run take in each of its steps?
 -- reads: op_slice, step
 -- notes: Ops that take less than 1 in 5,000 of the time of all ops are left out.
 -- parameters:
@@ -9,9 +8,7 @@
 --   whole | int | 1: all steps; 0: only those that averages include
 -- columns:
 --   step_id | int | number of the step
---   place | text | device or host
---   op | text | name of the op
---   op_type | text | type of the op, or its name where none is known
+--   place, op, op_type
 --   slice_count | int | executions in the step
 --   own_ps | ps | their own time in the step
 WITH stepped AS (

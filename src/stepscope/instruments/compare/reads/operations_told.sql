@@ -1,6 +1,5 @@
--- Whether operations are told
+-- May anything of a run tell how many floating point operations its ops do?
 --
--- question: May anything of a run tell how many floating point operations its ops do?
 -- reads: instant, op_run, op_line, source_note
 -- notes: The metadata of events do in XPlanes, op logs beside RunMetadata and beside captures. Where nothing
 --   does, the views of tfprof, which look at every slice, need not be made.

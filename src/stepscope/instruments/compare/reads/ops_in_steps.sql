@@ -1,6 +1,5 @@
--- Ops within steps
+-- How long and how often does each op of a run take within its steps?
 --
--- question: How long and how often does each op of a run take within its steps?
 -- reads: op_slice, step
 -- notes: An op belongs to the step in which it starts. Ops on devices and processors; launches do not count.
 -- parameters:
@@ -8,10 +7,7 @@
 --   host_ids | texts | hosts
 --   whole | int | 1: all steps; 0: only those that averages include
 -- columns:
---   place | text | device or host
---   op | text | name of the op
---   op_type | text | type of the op, or its name where none is known
---   class | text | compute, copy, communication, compile, python, dispatch, input or wait
+--   place, op, op_type, class
 --   slice_count | int | executions
 --   own_ps | ps | their own time
 --   offset_ps | ps | earliest start, from the start of its step

@@ -1,16 +1,12 @@
--- Ops of a whole recording
+-- How long and how often does each op of a run take, steps or not?
 --
--- question: How long and how often does each op of a run take, steps or not?
 -- reads: op_slice
 -- notes: Ops on devices and processors; launches do not count.
 -- parameters:
 --   run_id | text | run
 --   host_ids | texts | hosts
 -- columns:
---   place | text | device or host
---   op | text | name of the op
---   op_type | text | type of the op, or its name where none is known
---   class | text | compute, copy, communication, compile, python, dispatch, input or wait
+--   place, op, op_type, class
 --   slice_count | int | executions
 --   own_ps | ps | their own time
 --   offset_ps | ps | earliest start, from the capture's origin

@@ -1,12 +1,11 @@
--- Shapes of what ops produce
+-- Which shape has the first output of each op of a run?
 --
--- question: Which shape has the first output of each op of a run?
 -- reads: tensor
 -- notes: An op whose shape changes is left out.
 -- parameters:
 --   run_id | text | run
 -- columns:
---   op_name | text | op
+--   op_name
 --   shape_json | text | shape as JSON
 SELECT t.op_name, MIN(t.shape) AS shape_json
 FROM tensor AS t

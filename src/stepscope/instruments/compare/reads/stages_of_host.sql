@@ -1,12 +1,11 @@
--- Stages of a host
+-- What does each stage of a host's input pipelines need for a step?
 --
--- question: What does each stage of a host's input pipelines need for a step?
 -- reads: iterator
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   branch_name | text | name of the stage, with the branches that lead to it
+--   branch_name
 --   needed_ps | ps | time that all stages of this name need for a step
 SELECT i.branch_name, sum!(i.service_ps) AS needed_ps
 FROM iterator AS i

@@ -1,6 +1,5 @@
--- Executions and copies by step
+-- How many ops, kernels and copies does each step of a run execute?
 --
--- question: How many ops, kernels and copies does each step of a run execute?
 -- reads: op_slice, slice, step
 -- notes: Bytes as in the analysis transfers: where the copies tell them. Steps without ops have no row.
 -- parameters:

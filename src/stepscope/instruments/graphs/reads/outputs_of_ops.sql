@@ -1,11 +1,10 @@
--- Outputs of the ops of a run
+-- How large are the outputs of each op?
 --
--- question: How large are the outputs of each op?
 -- reads: tensor
 -- parameters:
 --   run_id | text | run
 -- columns:
---   op_name | text | name of the op
+--   op_name
 --   output_bytes | bytes | its outputs, each where it was largest
 WITH outputs AS (
   SELECT t.op_name, t.slot, MAX(t.requested_bytes) AS largest

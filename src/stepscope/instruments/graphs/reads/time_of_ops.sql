@@ -1,11 +1,10 @@
--- Time of ops by name
+-- How long does each op of a run compute?
 --
--- question: How long does each op of a run compute?
 -- reads: rollup_op
 -- parameters:
 --   run_id | text | run
 -- columns:
---   op_name | text | name of the op
+--   op_name
 --   own_ps | ps | its own time, executions added up
 SELECT
   r.op_name,

@@ -1,6 +1,5 @@
--- Copies that are faster than anything
+-- How fast are the fastest copies between host and devices, and within a device, as recorded?
 --
--- question: How fast are the fastest copies between host and devices, and within a device, as recorded?
 -- reads: rollup_op, slice, track_place, track, device
 -- columns:
 --   source_id, run_id, host_id

@@ -1,6 +1,5 @@
--- Rows of devices
+-- How many rows of a timeline show the work of an accelerator?
 --
--- question: How many rows of a timeline show the work of an accelerator?
 -- reads: track
 -- columns:
 --   tracks | int | how many

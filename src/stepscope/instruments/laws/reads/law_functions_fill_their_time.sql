@@ -1,12 +1,12 @@
--- What counts to computing, and what ops compute by themselves
+-- How much of the steps of each source counts to computing, and how long do its ops take without what they call?
 --
--- question: How much of the steps of each source counts to computing, and how long do its ops take without what they
---   call?
 -- reads: rollup_op, step_part, track_place, step, _drawn_source
 -- notes: Of recordings that know no ops, so that every function stands for one. Functions of the whole recording, so at
 --   least as much as those of its steps.
 -- columns:
---   source_id, run_id, host_id
+--   source_id | int | source it was read from
+--   run_id | text | run of the source
+--   host_id | text | host of the source
 --   counted_ps | ps | time of steps that counts to computing
 --   own_ps | ps | self times of all ops that compute, added up
 WITH counted AS (

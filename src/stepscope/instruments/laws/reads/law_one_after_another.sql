@@ -1,6 +1,5 @@
--- Kernels that run into the next ones
+-- How many kernels of a stream last until the next one of it is over as well?
 --
--- question: How many kernels of a stream last until the next one of it is over as well?
 -- reads: rollup_op, slice, track_place
 -- notes: A stream runs its kernels one after the other. Kernels of one graph may run at once on the row of a stream,
 --   and a kernel may begin while the one before it ends: both are left out.

@@ -1,6 +1,5 @@
--- Work of devices after the last step
+-- How much of what the devices of each source did came after the last of its steps?
 --
--- question: How much of what the devices of each source did came after the last of its steps?
 -- reads: rollup_op, track_place, slice, step
 -- notes: Of steps that the host shows. Where nothing shows steps, the whole capture is one.
 -- columns:

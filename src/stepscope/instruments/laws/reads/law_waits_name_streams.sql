@@ -1,6 +1,5 @@
--- Waits for an event that name no stream
+-- How many waits for an event of a device do not tell which stream recorded it?
 --
--- question: How many waits for an event of a device do not tell which stream recorded it?
 -- reads: slice
 -- columns:
 --   source_id, run_id, host_id

@@ -1,6 +1,5 @@
--- Kernels without time
+-- How many kernels of each source were recorded without a duration?
 --
--- question: How many kernels of each source were recorded without a duration?
 -- reads: rollup_op, slice, track_place
 -- columns:
 --   source_id, run_id, host_id

@@ -1,6 +1,5 @@
--- Launches without work
+-- How many kernels did each source launch, and of how many is nothing recorded on a device?
 --
--- question: How many kernels did each source launch, and of how many is nothing recorded on a device?
 -- reads: rollup_op, slice, track_place
 -- notes: Launches that a stream captures into a graph run nothing by themselves, so those between the first begin and
 --   the last end of a capture are left out. A graph of kernels is launched as a whole and tells no number of them.
@@ -8,7 +7,8 @@
 --   behind: launches after the last one of their thread whose kernel is there are left out, unless the device's own
 --   rows had ended by then.
 -- columns:
---   source_id, run_id, host_id
+--   source_id | int | source it was read from
+--   run_id, host_id
 --   launches | int | calls that launch one kernel each
 --   kernels | int | those whose kernel was recorded
 WITH calls AS (

@@ -1,10 +1,9 @@
--- Steps that grow
+-- How long are a mean step and the middle one of each source whose host marks several?
 --
--- question: How long are a mean step and the middle one of each source whose host marks several?
 -- reads: step
 -- notes: Of steps that the host shows and averages include.
 -- columns:
---   source_id | int | source
+--   source_id
 --   mean_ps | ps | mean duration
 --   median_ps | ps | median
 WITH ranked AS (

@@ -1,11 +1,10 @@
--- Work of a source's devices, from the first to the last
+-- For how long did each device of a source execute, and from when to when?
 --
--- question: For how long did each device of a source execute, and from when to when?
 -- reads: rollup_op, track_place, slice
 -- parameters:
 --   source_id | int | number of the source
 -- columns:
---   device_track_id | int | the device, by one of its rows
+--   device_track_id
 --   busy_ps | ps | union of what it executed
 --   first_ps | ps | when the first began
 --   last_ps | ps | when the last ended

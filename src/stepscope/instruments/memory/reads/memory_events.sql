@@ -1,12 +1,11 @@
--- Memory events of XPlanes
+-- What did allocators of a source give and take back, as the TensorFlow profiler records it?
 --
--- question: What did allocators of a source give and take back, as the TensorFlow profiler records it?
 -- reads: slice
 -- parameters:
 --   source_id | int | source to look at
 --   most | int | rows to give, the first ones in time
 -- columns:
---   ts_ps | ps | when
+--   ts_ps
 --   name | text | MemoryAllocation or MemoryDeallocation
 --   allocation_bytes | text | bytes of the block
 --   addr | text | where it begins

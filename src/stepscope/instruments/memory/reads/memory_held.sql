@@ -1,18 +1,11 @@
--- Memory by variable
+-- What did the variables of the program hold when its arrays held most?
 --
--- question: What did the variables of the program hold when its arrays held most?
 -- reads: _held_array
 -- parameters:
 --   source_id | int | source to look at
 --   most | int | rows to give
 -- columns:
---   holder | text | variable, with attributes of what it holds
---   array_kind | text | kind of array
---   device | text | where the arrays are
---   bytes | bytes | size of these arrays
---   file | text | file of the program
---   line | int | line that puts them into the variable, or sets it
---   function | text | function of that line
+--   holder, array_kind, device, bytes, file, line, function
 WITH looks AS (
   SELECT h.source_id AS of_source, h.look AS number, MAX(h.all_bytes) AS size
   FROM _held_array AS h

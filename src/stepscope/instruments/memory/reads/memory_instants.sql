@@ -1,12 +1,11 @@
--- Memory events of PyTorch
+-- What did allocators of a source give and take back, as Kineto records it?
 --
--- question: What did allocators of a source give and take back, as Kineto records it?
 -- reads: instant
 -- parameters:
 --   source_id | int | source to look at
 --   most | int | rows to give, the first ones in time
 -- columns:
---   ts_ps | ps | when
+--   ts_ps
 --   track_id | int | thread that did it
 --   bytes | text | bytes given, negative for those taken back
 --   device_type | text | kind of device, a number of PyTorch's c10::DeviceType

@@ -1,6 +1,5 @@
--- Movements of memory
+-- How many movements of memory does a source record, by how it records them?
 --
--- question: How many movements of memory does a source record, by how it records them?
 -- reads: allocation, slice, instant
 -- parameters:
 --   source_id | int | source to look at

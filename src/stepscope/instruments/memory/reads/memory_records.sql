@@ -1,18 +1,11 @@
--- Allocation records of StepStats
+-- What did allocators of a source give and take back, as RunMetadata records it?
 --
--- question: What did allocators of a source give and take back, as RunMetadata records it?
 -- reads: allocation, op_run, device
 -- parameters:
 --   source_id | int | source to look at
 --   most | int | rows to give, the first ones in time
 -- columns:
---   ts_ps | ps | when
---   delta_bytes | bytes | bytes given (positive) or taken back
---   allocator | text | name of the allocator
---   address | int | address, where known
---   op_run_id | int | execution that did it
---   op_name | text | its op
---   op_type | text | type of its op
+--   ts_ps, delta_bytes, allocator, address, op_run_id, op_name, op_type
 --   device | text | its device
 SELECT a.ts_ps, a.delta_bytes, a.allocator, a.address, a.op_run_id, r.op_name, r.op_type, d.name AS device
 FROM allocation AS a

@@ -1,12 +1,11 @@
--- Memory by category over time
+-- How many bytes does each category of a source hold, as PyTorch's memory timeline says?
 --
--- question: How many bytes does each category of a source hold, as PyTorch's memory timeline says?
 -- reads: counter, source
 -- parameters:
 --   source_id | int | source to look at
 --   most | int | rows to give, the first ones in time
 -- columns:
---   ts_ps | ps | when
+--   ts_ps
 --   series | text | category
 --   value | float | bytes from then on
 SELECT c.ts_ps, c.series, c.value

@@ -1,6 +1,5 @@
--- Sources with memory
+-- Which sources may say something about memory?
 --
--- question: Which sources may say something about memory?
 -- reads: allocation, edge, rollup_op, instant, source, source_note
 -- columns:
 --   source_id

@@ -1,6 +1,5 @@
--- Memory by stack
+-- What did the stacks of a source hold, as a profile of memory says?
 --
--- question: What did the stacks of a source hold, as a profile of memory says?
 -- reads: instant
 -- parameters:
 --   source_id | int | source to look at

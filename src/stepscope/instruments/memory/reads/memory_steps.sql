@@ -1,12 +1,10 @@
--- Steps for memory
+-- When was each step that was found?
 --
--- question: When was each step that was found?
 -- reads: step
 -- columns:
---   source_id | int | source it was recovered from
---   step | int | number of the step
+--   source_id, step
 --   ts_ps | ps | start, on the axis of its source
---   dur_ps | ps | duration
+--   dur_ps
 SELECT s.source_id, s.step, s.ts_ps, s.dur_ps
 FROM step AS s
 WHERE s.recovered_from <> 'whole_capture'

@@ -1,13 +1,11 @@
--- Slices of threads with memory events
+-- Which slices lie around the memory events of a source?
 --
--- question: Which slices lie around the memory events of a source?
 -- reads: slice, instant
 -- parameters:
 --   source_id | int | source to look at
 --   most | int | memory events to look around, the first ones in time
 -- columns:
---   track_id | int | thread
---   ts_ps | ps | start
+--   track_id, ts_ps
 --   end_ps | ps | end
 --   depth | int | slices around it
 --   name | text | name as found

@@ -1,13 +1,10 @@
--- Ends of executions
+-- When did each execution of a source end, and what does it keep?
 --
--- question: When did each execution of a source end, and what does it keep?
 -- reads: op_run
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
---   id | int | number of the execution
---   end_ps | ps | when the executor finished it
---   persistent_bytes | bytes | persistent memory
+--   id, end_ps, persistent_bytes
 SELECT r.id, r.end_ps, r.persistent_bytes
 FROM op_run AS r
 WHERE r.source_id = $source_id

@@ -1,15 +1,10 @@
--- Executions of nodes
+-- When did each node of a source run, and on which device?
 --
--- question: When did each node of a source run, and on which device?
 -- reads: op_run, device
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
---   id | int | number of the execution
---   op_name | text | node
---   op_type | text | its type
---   start_ps | ps | when the executor started it
---   op_start_ps | ps | when its kernel began
+--   id, op_name, op_type, start_ps, op_start_ps
 --   kernel_end_ps | ps | when its kernel ended, or the executor finished it
 --   device | text | name of the device
 SELECT

@@ -1,17 +1,10 @@
--- Outputs of executions
+-- Which tensors did the executions of a source produce?
 --
--- question: Which tensors did the executions of a source produce?
 -- reads: tensor
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
---   op_run_id | int | execution
---   slot | int | which output
---   requested_bytes | bytes | bytes asked for
---   allocated_bytes | bytes | bytes given
---   dtype | text | element type
---   shape | text | shape as JSON
---   address | int | address, where known
+--   op_run_id, slot, requested_bytes, allocated_bytes, dtype, shape, address
 SELECT t.op_run_id, t.slot, t.requested_bytes, t.allocated_bytes, t.dtype, t.shape, t.address
 FROM tensor AS t
 WHERE t.source_id = $source_id

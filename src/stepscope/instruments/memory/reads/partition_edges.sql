@@ -1,13 +1,10 @@
--- Data edges of partitions
+-- What feeds what in the graphs that a source executed?
 --
--- question: What feeds what in the graphs that a source executed?
 -- reads: edge
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
---   producer | text | node that produces
---   producer_slot | int | output number
---   consumer | text | node that consumes
+--   producer, producer_slot, consumer
 SELECT e.producer, e.producer_slot, e.consumer
 FROM edge AS e
 WHERE e.source_id = $source_id AND e.graph LIKE '%partition/%' AND e.producer_slot >= 0

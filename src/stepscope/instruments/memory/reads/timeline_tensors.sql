@@ -1,6 +1,5 @@
--- Tensors of a Timeline
+-- Which tensors did TensorFlow's Timeline draw of a source (show_memory), from when to when?
 --
--- question: Which tensors did TensorFlow's Timeline draw of a source (show_memory), from when to when?
 -- reads: instant, track, device
 -- parameters:
 --   source_id | int | source to look at

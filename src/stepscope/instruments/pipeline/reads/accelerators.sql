@@ -1,6 +1,5 @@
--- Accelerators of a source
+-- How many accelerators does a source name?
 --
--- question: How many accelerators does a source name?
 -- reads: device
 -- parameters:
 --   source_id | int | source to look at

@@ -1,6 +1,5 @@
--- Captures of a host
+-- How many capture folders does a run have on a host?
 --
--- question: How many capture folders does a run have on a host?
 -- reads: source
 -- parameters:
 --   run_id | text | run

@@ -1,13 +1,11 @@
--- Clocks of captures
+-- When did the captures of a run on a host begin?
 --
--- question: When did the captures of a run on a host begin?
 -- reads: capture
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   source_id
---   origin_unix_ns | unix_ns | Unix time of ts_ps = 0
+--   source_id, origin_unix_ns
 SELECT c.source_id, c.origin_unix_ns
 FROM capture AS c
 WHERE c.origin_unix_ns IS NOT NULL AND c.run_id = $run_id AND c.host_id = $host_id

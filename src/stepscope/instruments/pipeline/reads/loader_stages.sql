@@ -1,6 +1,5 @@
--- DataLoaders as the program made them
+-- Which DataLoaders, and which data sets behind them, did programs of PyTorch use?
 --
--- question: Which DataLoaders, and which data sets behind them, did programs of PyTorch use?
 -- reads: user_stage
 -- columns:
 --   run_id, host_id
@@ -9,7 +8,7 @@
 --   transformation | text | DataLoader, or the method that makes an element
 --   dataset | text | class
 --   file | text | file where it is made, or the method stands
---   line | int | line in that file
+--   line
 --   function | text | function there
 --   args_json | text | arguments of the loader, as a JSON object
 WITH loaders AS (

@@ -1,16 +1,11 @@
--- Waiting for DataLoaders
+-- How much of their steps do programs of PyTorch wait for a batch, and on which lines?
 --
--- question: How much of their steps do programs of PyTorch wait for a batch, and on which lines?
 -- reads: _label_line, source
 -- notes: The line that takes most comes first. A host whose steps wait for nothing has no row.
 -- columns:
---   run_id | text | run of the steps
---   host_id | text | host of the steps
---   steps_ps | ps | durations of the steps, added up
+--   run_id, host_id, steps_ps
 --   wait_ps | ps | what they wait for batches
---   file | text | file of the program; NULL without samples of stacks
---   line | int | line that ran
---   function | text | function that contains the line
+--   file, line, function
 WITH recorded AS (
   SELECT s.run_id AS in_run, s.host_id AS in_host
   FROM source AS s

@@ -1,13 +1,11 @@
--- Parts that are missing
+-- What is lost or was cut?
 --
--- question: What is lost or was cut?
 -- reads: source_note
 -- parameters:
 --   source_id | int | source to look at; NULL: all of them
 --   most | int | notes to give
 -- columns:
---   slug | text | name of the note
---   detail | text | what it says of the file
+--   slug, detail
 SELECT n.slug, n.detail
 FROM source_note AS n
 WHERE n.effect IN ('lost', 'capped') AND n.source_id = COALESCE($source_id, n.source_id)

@@ -1,6 +1,5 @@
--- Load of the machine
+-- How busy were cores and memory between two moments?
 --
--- question: How busy were cores and memory between two moments?
 -- reads: counter
 -- parameters:
 --   source_id | int | source to look at
@@ -8,7 +7,7 @@
 --   end_ps | ps | last moment
 -- columns:
 --   name | text | core busy, process cpu, children cpu or machine memory
---   series | text | series within the counter
+--   series
 --   average | float | mean of the values
 --   least | float | least of the values
 SELECT c.name, c.series, AVG(c.value) AS average, MIN(c.value) AS least

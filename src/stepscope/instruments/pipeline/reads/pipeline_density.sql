@@ -1,6 +1,5 @@
--- Events of a pipeline over time
+-- How many events of a pipeline begin in each part of its time?
 --
--- question: How many events of a pipeline begin in each part of its time?
 -- reads: _pipeline_slice
 -- parameters:
 --   source_id | int | source to look at

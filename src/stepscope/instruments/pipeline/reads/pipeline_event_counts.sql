@@ -1,6 +1,5 @@
--- Events of pipelines
+-- How many slices of each source belong to a pipeline?
 --
--- question: How many slices of each source belong to a pipeline?
 -- reads: rollup_op, track
 -- columns:
 --   source_id

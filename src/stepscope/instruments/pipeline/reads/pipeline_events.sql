@@ -1,19 +1,13 @@
--- Events of a pipeline
+-- Which slices of a source belong to a pipeline, in the order in which they nest?
 --
--- question: Which slices of a source belong to a pipeline, in the order in which they nest?
 -- reads: _pipeline_slice, track
 -- parameters:
 --   source_id | int | source to look at
 --   until_ps | ps | end of what is read
 -- columns:
---   slice_id | int | number of the slice
---   track_id | int | its thread
+--   slice_id, track_id
 --   track | text | name of the thread
---   ts_ps | ps | start
---   dur_ps | ps | duration
---   name | text | name as found
---   args_json | text | its values, as a JSON object
---   self_ps | ps | duration without what lies on top of it
+--   ts_ps, dur_ps, name, args_json, self_ps
 --   track_kind | text | what the track really is: lanes are no threads
 SELECT s.slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name, s.args_json, s.self_ps, k.kind AS track_kind
 FROM _pipeline_slice AS s

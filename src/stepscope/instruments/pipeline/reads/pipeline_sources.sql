@@ -1,6 +1,5 @@
--- Sources with iterators
+-- Which sources have calls of tf.data iterators, or ops of a session that take a batch from one?
 --
--- question: Which sources have calls of tf.data iterators, or ops of a session that take a batch from one?
 -- reads: rollup_op, track
 -- notes: One prefix is found quickly, even among many names that are others.
 -- columns:

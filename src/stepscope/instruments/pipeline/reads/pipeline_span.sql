@@ -1,6 +1,5 @@
--- Span of a pipeline
+-- When do the first and the last event of a pipeline begin?
 --
--- question: When do the first and the last event of a pipeline begin?
 -- reads: _pipeline_slice
 -- parameters:
 --   source_id | int | source to look at

@@ -1,15 +1,13 @@
--- Steps that a pipeline fed
+-- Which steps that are not compilation does a source have?
 --
--- question: Which steps that are not compilation does a source have?
 -- reads: step
 -- parameters:
 --   source_id | int | source to look at
 --   until_ps | ps | end of what is read
 -- columns:
---   ts_ps | ps | start
+--   ts_ps
 --   end_ps | ps | end
---   averaged | bool | false when averages leave it out
---   recovered_from | text | what told of it
+--   averaged, recovered_from
 SELECT s.ts_ps, s.ts_ps + s.dur_ps AS end_ps, s.averaged, s.recovered_from
 FROM step AS s
 WHERE s.source_id = $source_id AND s.kind <> 'compile' AND s.ts_ps + s.dur_ps <= $until_ps

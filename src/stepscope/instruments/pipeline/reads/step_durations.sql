@@ -1,12 +1,11 @@
--- Steps that a capture timed
+-- How long did steps take with and without a profiler?
 --
--- question: How long did steps take with and without a profiler?
 -- reads: counter
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
 --   series | text | traced_ns or untraced_ns
---   ts_ps | ps | when
+--   ts_ps
 --   value | float | duration in nanoseconds
 SELECT c.series, c.ts_ps, c.value
 FROM counter AS c

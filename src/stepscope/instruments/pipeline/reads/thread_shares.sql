@@ -1,6 +1,5 @@
--- What threads got of the cores
+-- How many threads ran and waited for cores, as recordings began and ended?
 --
--- question: How many threads ran and waited for cores, as recordings began and ended?
 -- reads: counter
 -- parameters:
 --   source_id | int | source to look at

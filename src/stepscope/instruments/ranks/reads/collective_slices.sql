@@ -1,26 +1,16 @@
--- Slices that are collectives
+-- Which slices are communications that several processes or devices make together?
 --
--- question: Which slices are communications that several processes or devices make together?
 -- reads: slice, rollup_op, track_place, track, step
 -- notes: Of a source that recorded an accelerator, those on its devices; marks around them and launches are others'.
 --   Of nested ones the outermost: Horovod draws NCCL's within its own. PyTorch's collectives on processors (gloo) are
 --   ops by the name record_param_comms, and what ran them are marks that begin with gloo:.
 -- columns:
 --   slice_id | int | number of the slice
---   run_id, host_id, source_id
---   track_id | int | track
---   producer | text | what wrote the source
---   place | text | device or host
---   device | text | device it ran on
+--   run_id, host_id, source_id, track_id, producer, place, device
 --   process | text | group of the row: a tensor of Horovod
---   step | int | step during which it started
+--   step
 --   cut_off | bool | true where the recording begins or ends within that step
---   name | text | name of the slice
---   op_name | text | op it executes
---   op_type | text | its type
---   ts_ps | ps | start
---   dur_ps | ps | duration
---   args_json | text | its named values
+--   name, op_name, op_type, ts_ps, dur_ps, args_json
 WITH kinds AS (
   SELECT
     r.id,

@@ -1,11 +1,9 @@
--- Negotiations of Horovod
+-- When did each rank say that it is ready for a tensor?
 --
--- question: When did each rank say that it is ready for a tensor?
 -- reads: slice, rollup_op, source
 -- notes: The coordinator draws a mark, called by the number of the rank, within the slice of the negotiation.
 -- columns:
---   source_id
---   track_id | int | row of the tensor
+--   source_id, track_id
 --   begin_ps | ps | begin of the negotiation
 --   end_ps | ps | its end
 --   rank_name | text | number of the rank, as text

@@ -1,10 +1,8 @@
--- What goes on behind what steps count
+-- How much work goes on in the steps of each host while the time counts to something else?
 --
--- question: How much work goes on in the steps of each host while the time counts to something else?
 -- reads: step_part, step
 -- columns:
---   run_id, host_id
---   label | text | label as in step_part
+--   run_id, host_id, label
 --   steps | int | steps that averages include
 --   work_ps | ps | work of all of them under that label which something else hides
 SELECT

@@ -1,6 +1,5 @@
--- What comes after what in a source
+-- Which moments of a source come after others, because work was launched or handed over?
 --
--- question: Which moments of a source come after others, because work was launched or handed over?
 -- reads: flow, slice, track_place
 -- notes: A launch and what it launched are linked by arrows or by a number; some recordings have both.
 -- parameters:

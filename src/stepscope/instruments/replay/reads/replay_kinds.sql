@@ -1,19 +1,13 @@
--- How slices of a source are called
+-- How are the slices of a source called, and what are they?
 --
--- question: How are the slices of a source called, and what are they?
 -- reads: rollup_op, track_place
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
 --   rollup_id | int | row of rollup_op
---   place | text | device, host, launch or none, as in track_place
---   name | text | name as found
---   category | text | category as found
+--   place, name, category
 --   op | text | op they execute
---   op_type | text | type of that op
---   class | text | compute, copy, communication, compile, python, dispatch, input or wait
---   wait | text | what is waited for; NULL when they do not wait
---   is_op | bool | they stand for ops
+--   op_type, class, wait, is_op
 SELECT
   r.id AS rollup_id,
   p.place,

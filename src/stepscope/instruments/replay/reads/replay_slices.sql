@@ -1,13 +1,12 @@
--- Slices that a replay follows
+-- Which slices does a source have within a stretch of time?
 --
--- question: Which slices does a source have within a stretch of time?
 -- reads: slice
 -- parameters:
 --   source_id | int | source to look at
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   track_id | int | track
+--   track_id
 --   begin_ps | ps | start
 --   end_ps | ps | end
 --   kind_id | int | row of rollup_op that says how it is called; -1 for none

@@ -1,11 +1,10 @@
--- Tracks that a replay follows
+-- On which tracks of a source does anything run, and which of them are streams of devices?
 --
--- question: On which tracks of a source does anything run, and which of them are streams of devices?
 -- reads: track_place
 -- parameters:
 --   source_id | int | source to look at
 -- columns:
---   track_id | int | track
+--   track_id
 --   on_device | bool | it is a stream of a device: what lies on it runs in the order in which it was launched
 SELECT p.track_id, p.place = 'device' AS on_device
 FROM track_place AS p

@@ -1,6 +1,5 @@
--- Calls of Python that PyTorch traced
+-- Which calls of Python did a recorder trace?
 --
--- question: Which calls of Python did a recorder trace?
 -- reads: rollup_op
 -- columns:
 --   rollup_id | int | row of rollup_op that they are added up in

@@ -1,14 +1,11 @@
--- Ops of PyTorch on processors
+-- How long did each op of PyTorch run on a processor itself while steps ran?
 --
--- question: How long did each op of PyTorch run on a processor itself while steps ran?
 -- reads: slice, rollup_op, track_place, step_window, source
 -- notes: Of recordings without a device that the work is launched on. Of a recording without steps, all count.
 -- columns:
---   run_id, host_id, source_id
---   device | text | processor that ran it
+--   run_id, host_id, source_id, device
 --   op | text | name of the op
---   args_json | text | what was recorded of it
---   dur_ps | ps | what it took with the ops that it calls
+--   args_json, dur_ps
 --   own_ps | ps | what it took itself
 WITH of_devices AS (
   SELECT p.source_id

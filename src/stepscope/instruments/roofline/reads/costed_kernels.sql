@@ -1,17 +1,11 @@
--- Kernels by the op that launched them
+-- How long did the kernels run that executions of each op launched while steps ran?
 --
--- question: How long did the kernels run that executions of each op launched while steps ran?
 -- reads: _launched_kernel
 -- notes: Where the sizes of an op's inputs are recorded, each execution that has its own text of them is a row.
 -- columns:
---   run_id, host_id, source_id
---   device | text | device that ran them
---   op | text | op that launched them; NULL where none is known
---   shapes_json | text | what was recorded of that op, where the sizes of its inputs are among it
+--   run_id, host_id, source_id, device, op, shapes_json
 --   alike_id | int | number of the row within its device, as in the statement kernels_in_calls; NULL without an op
---   device_track_id | int | number of the device
---   kernel | text | kernel whose op is not known
---   in_parts | bool | true when a kernel of theirs multiplies 32-bit floats as TF32
+--   device_track_id, kernel, in_parts
 --   executions_sum | int | executions of the op, or kernels
 --   took_sum | ps | what their kernels took
 SELECT

@@ -1,11 +1,8 @@
--- What a profiler says that instructions cost
+-- How many operations and bytes does one execution of each instruction have, as the profiler recorded it?
 --
--- question: How many operations and bytes does one execution of each instruction have, as the profiler recorded it?
 -- reads: instant, track
 -- columns:
---   source_id
---   process | text | process of the device
---   name | text | name of its slices
+--   source_id, process, name
 --   flops | text | operations
 --   bytes | text | bytes of all memories
 --   breakdown | text | bytes by memory: a protocol buffer in base64

@@ -1,12 +1,11 @@
--- Some calls of Python, and executions of ops that launched kernels
+-- When did some calls of Python begin and end, and ops on the same threads that launched kernels?
 --
--- question: When did some calls of Python begin and end, and ops on the same threads that launched kernels?
 -- reads: slice, _launched_kernel
 -- parameters:
 --   rollups | ints | rows of rollup_op that the calls are added up in
 -- notes: Outer slices come before those within them.
 -- columns:
---   track_id | int | track of the thread
+--   track_id
 --   begin_ps | ps | start
 --   end_ps | ps | end
 --   call_id | int | row of rollup_op of a call; -1 for an op

@@ -1,6 +1,5 @@
--- Sources
+-- Of which run and host is each source?
 --
--- question: Of which run and host is each source?
 -- reads: source
 -- columns:
 --   source_id, run_id, host_id

@@ -1,6 +1,5 @@
--- When ops and waits held threads, where the input captures functions
+-- The same as step_evidence, with the ops of captured functions as work of the input?
 --
--- question: The same as step_evidence, with the ops of captured functions as work of the input?
 -- reads: slice, _evidence_label
 -- notes: An executor runs a function; its ops are its children.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
@@ -10,7 +9,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source of the slice
+--   source_id
 --   layer | text | as in _evidence_label
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end

@@ -1,6 +1,5 @@
--- When a recorder saw calls compile
+-- When did calls of the hosts of some sources trace or compile something, in the time of each source?
 --
--- question: When did calls of the hosts of some sources trace or compile something, in the time of each source?
 -- reads: compilation, capture
 -- notes: Of captures whose clock can be compared with the source's.
 -- parameters:

@@ -1,6 +1,5 @@
--- When ops held each device
+-- When, within a stretch of time, does something execute on each of several devices?
 --
--- question: When, within a stretch of time, does something execute on each of several devices?
 -- reads: slice, track_place, _evidence_label
 -- notes: What reaches into the stretch. As step_evidence, which makes one of all devices. What is evidence wherever it
 --   lies, as transfers are that the host shows, has a number of its own for no device.
@@ -10,7 +9,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source of the slice
+--   source_id
 --   layer | text | as in _evidence_label, a slash, and the number of the device; -1 for none
 --   begin_ps | ps | begin of the op
 --   end_ps | ps | its end

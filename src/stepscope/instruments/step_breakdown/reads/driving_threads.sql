@@ -1,14 +1,11 @@
--- Threads that may drive the steps
+-- Which threads of some sources may run the user's program?
 --
--- question: Which threads of some sources may run the user's program?
 -- reads: track, track_place, rollup_op, slice, step
 -- notes: Threads of the framework are called tf_ and something.
 -- parameters:
 --   sources | ints | sources to look at
 -- columns:
---   source_id | int | source of the thread
---   id | int | track of the thread
---   name | text | name of the thread
+--   source_id, id, name
 --   steps | int | steps that begin on it
 --   calls | int | slices that only a thread has which runs the user's program
 WITH called AS (

@@ -1,10 +1,8 @@
--- What runs of a session were fed
+-- How many bytes were fed to the runs of a session that were traced, all of them together?
 --
--- question: How many bytes were fed to the runs of a session that were traced, all of them together?
 -- reads: op_run
 -- columns:
---   run_id | text | run of the sources
---   host_id | text | host of the sources
+--   run_id, host_id
 --   fed_bytes | bytes | bytes of all values that were fed
 SELECT r.run_id, r.host_id, sum!(r.output_bytes) AS fed_bytes
 FROM op_run AS r

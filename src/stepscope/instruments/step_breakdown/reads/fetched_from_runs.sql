@@ -1,10 +1,8 @@
--- What was fetched from runs of a session
+-- How many bytes did the runs of a session that were traced give back, all of them together?
 --
--- question: How many bytes did the runs of a session that were traced give back, all of them together?
 -- reads: edge, op_run
 -- columns:
---   run_id | text | run of the sources
---   host_id | text | host of the sources
+--   run_id, host_id
 --   fetched_bytes | bytes | bytes of all values that were fetched, as the ops that made them asked for them
 WITH made AS (
   SELECT p.source_id, p.op_name, max(p.output_bytes) AS made_bytes

@@ -1,6 +1,5 @@
--- When ops ran on the threads that call them, and what these waited for
+-- The same as loading_evidence, where ops run within their calls: PyTorch on a processor?
 --
--- question: The same as loading_evidence, where ops run within their calls: PyTorch on a processor?
 -- reads: slice, _evidence_label
 -- notes: An op calls others, and what calls one after the other launches. So an op computes in those stretches of its
 --   own, between the ops that it calls, which are longer than launching takes. What copies within an op that computes is
@@ -13,7 +12,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source of the slice
+--   source_id
 --   layer | text | as in _evidence_label
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end

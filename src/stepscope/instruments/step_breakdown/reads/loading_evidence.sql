@@ -1,6 +1,5 @@
--- When ops and waits held threads, where threads run ops while they wait for input
+-- The same as step_evidence, with the ops that a thread runs within its wait for input as work of the input?
 --
--- question: The same as step_evidence, with the ops that a thread runs within its wait for input as work of the input?
 -- reads: slice, _evidence_label
 -- notes: A DataLoader without workers makes its batch in the thread that asks for it. A slice lies within a wait of its
 --   track that began before it and has not ended: slices of a track nest.
@@ -11,7 +10,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source of the slice
+--   source_id
 --   layer | text | as in _evidence_label
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end

@@ -1,6 +1,5 @@
--- When programs of XLA ran on processors
+-- When, within a stretch of time, did programs of XLA run on processors, and which of them only copied?
 --
--- question: When, within a stretch of time, did programs of XLA run on processors, and which of them only copied?
 -- reads: slice, op_slice
 -- notes: They run their bigger ops in pieces on threads of a pool, most of which have no slice: the program's own slice
 --   lasts as long as it runs. One that only copies counts as copying; while one calls Python, it computes nothing.
@@ -10,7 +9,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source of the slice
+--   source_id
 --   layer | text | copy or compute
 --   begin_ps | ps | begin of the program
 --   end_ps | ps | its end

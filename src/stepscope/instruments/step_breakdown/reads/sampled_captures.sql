@@ -1,10 +1,8 @@
--- Captures with samples
+-- When did each source begin, and which have samples of stacks?
 --
--- question: When did each source begin, and which have samples of stacks?
 -- reads: capture, stack_sample
 -- columns:
---   source_id, run_id, host_id
---   origin_unix_ns | unix_ns | Unix time of ts_ps = 0; NULL when the file does not say
+--   source_id, run_id, host_id, origin_unix_ns
 --   has_samples | bool | true for those with samples
 WITH sampled AS (
   SELECT m.source_id AS sampled_id

@@ -1,6 +1,5 @@
--- Samples of the driving thread, or of the others
+-- Which samples of the thread that runs the steps, or of the others, lie in a stretch of time?
 --
--- question: Which samples of the thread that runs the steps, or of the others, lie in a stretch of time?
 -- reads: stack_sample
 -- parameters:
 --   sources | ints | sources that have the samples
@@ -8,12 +7,10 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source that has the sample
---   ts_ps | ps | begin of the time that it stands for
---   weight_ps | ps | that time
+--   source_id, ts_ps, weight_ps
 --   moment_ps | ps | when the stack was looked at; the middle of that time where nobody says
 --   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
---   stack_id | int | its stack
+--   stack_id
 --   no_core_ps | ps | for how much of active_ps it had no core
 SELECT
   columns!(m, source_id, ts_ps, weight_ps),

@@ -1,6 +1,5 @@
--- Slices over time
+-- How many slices of a source begin in each part of a stretch of time?
 --
--- question: How many slices of a source begin in each part of a stretch of time?
 -- reads: slice
 -- parameters:
 --   source_id | int | source to look at

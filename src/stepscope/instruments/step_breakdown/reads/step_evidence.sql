@@ -1,6 +1,5 @@
--- When ops and waits held threads and devices
+-- When, within a stretch of time, does something execute or wait, for each kind of it?
 --
--- question: When, within a stretch of time, does something execute or wait, for each kind of it?
 -- reads: slice, _evidence_label
 -- notes: What reaches into the stretch. Where an input pipeline captures functions, captured_evidence is asked instead:
 --   it needs the values of slices, which take time to read.
@@ -11,8 +10,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   source_id | int | source of the slice
---   layer | text | as in _evidence_label
+--   source_id, layer
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end
 WITH layers AS (

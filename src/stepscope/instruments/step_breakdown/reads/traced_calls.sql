@@ -1,6 +1,5 @@
--- Calls that traced a function
+-- Which calls of a tf.function on some threads traced it first?
 --
--- question: Which calls of a tf.function on some threads traced it first?
 -- reads: slice
 -- parameters:
 --   tracks | ints | tracks of the threads
@@ -9,7 +8,7 @@
 -- columns:
 --   begin_ps | ps | start
 --   end_ps | ps | end
---   rollup_id | int | row of rollup_op that says how it is called
+--   rollup_id
 SELECT s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps, s.rollup_id
 FROM slice AS s
 WHERE

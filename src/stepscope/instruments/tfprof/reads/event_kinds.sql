@@ -1,11 +1,10 @@
--- What XPlanes say of kinds of events
+-- What does the metadata of each kind of event say?
 --
--- question: What does the metadata of each kind of event say?
 -- reads: instant, track
 -- columns:
 --   source_id
 --   process | text | plane
---   name | text | name of the events
+--   name
 --   args_json | text | the metadata, as a JSON object
 SELECT i.source_id, t.process, i.name, i.args_json
 FROM instant AS i

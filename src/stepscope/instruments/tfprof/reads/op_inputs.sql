@@ -1,9 +1,8 @@
--- What ops take
+-- Which slices name the producers of what their op takes?
 --
--- question: Which slices name the producers of what their op takes?
 -- reads: slice
 -- columns:
---   op_name | text | name of the op
+--   op_name
 --   args | text | values of one of its slices, as a JSON object
 SELECT s.op_name, MIN(s.args_json) AS args
 FROM slice AS s

@@ -1,6 +1,5 @@
--- Sources with ops
+-- How many sources have ops?
 --
--- question: How many sources have ops?
 -- reads: op_slice
 -- columns:
 --   sources | int | how many

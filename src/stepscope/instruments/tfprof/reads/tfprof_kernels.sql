@@ -1,16 +1,8 @@
--- Work of accelerators that names no op
+-- What ran on accelerators without the name of an op?
 --
--- question: What ran on accelerators without the name of an op?
 -- reads: op_slice, slice
 -- columns:
---   source_id
---   correlation_id | int | its launch
---   name | text | name as found
---   op_type | text | type, or the name
---   device | text | device it ran on
---   step | int | step during which it started
---   self_ps | ps | duration without what lies on top of it
---   ts_ps | ps | start
+--   source_id, correlation_id, name, op_type, device, step, self_ps, ts_ps
 --   moved_bytes | text | bytes that it moved, as found
 SELECT
   o.source_id,

@@ -1,17 +1,10 @@
--- Ops that slices name, added up
+-- How often did each named op run, where, and for how long?
 --
--- question: How often did each named op run, where, and for how long?
 -- reads: op_slice, slice, track
 -- parameters:
 --   walked | ints | threads whose ops are counted elsewhere
 -- columns:
---   source_id
---   process | text | process of its track
---   place | text | device, host or launch
---   device | text | device it ran on or was launched from
---   step | int | step during which it started
---   op_name | text | name of the op
---   op_type | text | type of the op
+--   source_id, process, place, device, step, op_name, op_type
 --   hlo_module | text | module of an instruction of XLA
 --   program_id | text | program of an instruction of XLA
 --   event | text | name of the slices

@@ -1,16 +1,12 @@
--- What slices around and in ops are
+-- What are the slices of some threads that are called alike?
 --
--- question: What are the slices of some threads that are called alike?
 -- reads: _nested_kind, step
 -- parameters:
 --   tracks | ints | threads to look at
 -- columns:
---   rollup_id | int | number of the row of rollup_op that they are added up in
---   source_id | int | source they were read from
---   device | text | device of the thread
---   name | text | name as found
+--   rollup_id, source_id, device, name
 --   stands_for | text | op, frame (a Python call) or mark (an annotation); NULL for what may be a launch
---   op_name | text | name of the op, where they have it
+--   op_name
 --   op_type | text | type of the op
 WITH steps AS (
   SELECT n.name

@@ -1,19 +1,13 @@
--- Slices around and in ops
+-- What lies around each op of some threads, in the order in which it nests?
 --
--- question: What lies around each op of some threads, in the order in which it nests?
 -- reads: slice, _nested_kind
 -- notes: tfprof_nested_kinds says what each is; those that are nothing to ops may be among them.
 -- parameters:
 --   tracks | ints | threads to look at
 -- columns:
---   track_id | int | its thread
---   depth | int | 0 for a slice without a parent
---   ts_ps | ps | start
---   dur_ps | ps | duration
---   rollup_id | int | row of rollup_op that it is added up in
---   step | int | step during which it started
+--   track_id, depth, ts_ps, dur_ps, rollup_id, step
 --   own_ps | ps | duration without what lies on top of it
---   correlation_id | int | what it launched
+--   correlation_id
 --   hlo_module | text | module of an instruction of XLA
 --   stack_args | text | its values, as a JSON object, where a call stack is among them
 SELECT

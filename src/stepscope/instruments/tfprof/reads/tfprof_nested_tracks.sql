@@ -1,9 +1,8 @@
--- Threads on which nesting names ops
+-- On which threads do slices not name their op, or do Python calls lie around it?
 --
--- question: On which threads do slices not name their op, or do Python calls lie around it?
 -- reads: _nested_kind
 -- columns:
---   track_id | int | number of the track
+--   track_id
 WITH counted AS (
   SELECT
     k.track_id,

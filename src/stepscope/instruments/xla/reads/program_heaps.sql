@@ -1,15 +1,12 @@
--- Heaps of programs
+-- How much of the heaps of some programs is needed at once, and when?
 --
--- question: How much of the heaps of some programs is needed at once, and when?
 -- reads: hlo_allocation, hlo_module
 -- parameters:
 --   modules | ints | rows of hlo_module
 -- columns:
---   module_id | int | row of hlo_module
---   needed_bytes | bytes | the most that lives at once
+--   module_id, needed_bytes
 --   reserved_bytes | bytes | size of the allocation
---   peak_instruction | text | instruction after which the most lives
---   allocation | int | number of the allocation
+--   peak_instruction, allocation
 SELECT
   columns!(a, module_id, needed_bytes),
   a.bytes AS reserved_bytes,

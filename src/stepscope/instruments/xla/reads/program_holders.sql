@@ -1,19 +1,10 @@
--- Holders of the memory of programs
+-- Which values hold the memory of some programs when the heap needs most?
 --
--- question: Which values hold the memory of some programs when the heap needs most?
 -- reads: hlo_buffer, hlo_instruction, hlo_module
 -- parameters:
 --   modules | ints | rows of hlo_module
 -- columns:
---   module_id | int | row of hlo_module
---   class | text | parameter, output, constant, thread_local or temp
---   bytes | bytes | memory that it holds
---   instruction | text | instruction that makes it
---   opcode | text | what that does
---   shape | text | what it makes
---   op_name | text | the framework's name of the op it was made of
---   file | text | file of the Python call that made it
---   line | int | line in that file
+--   module_id, class, bytes, instruction, opcode, shape, op_name, file, line
 SELECT
   columns!(b, module_id, class, bytes, instruction),
   columns!(i, opcode, shape, op_name, file, line)
