@@ -2,7 +2,8 @@
 --
 -- reads: rollup_op, track_place
 -- notes: stepscope docs classes has the rules of layers. What XLA runs within a loop, a branch or a call lies on the
---   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of the input is in two layers, and so is in two rows.
+--   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of
+--   the input is in two layers, and so is in two rows.
 -- columns:
 --   rollup_id | int | row of rollup_op
 --   source_id, place
