@@ -26,7 +26,10 @@ ALLOWED = {
     "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
     "exporters/duckdb.py": "fills a database of DuckDB",
     "cli/memory.py": "an example in the help",
-    "formats/nsys.py": "the format is a database of SQLite",
+    "formats/_database.py": "formats that are databases of SQLite: what they share",
+    "formats/ascend_db.py": "the format is a database of SQLite",
+    "formats/nsys.py": "the same",
+    "formats/rocpd.py": "the same",
     "instruments/tfprof/__init__.py": "a command to try, in an error",
 }
 """Files, or folders, that may hold SQL, and why."""

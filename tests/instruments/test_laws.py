@@ -99,6 +99,20 @@ def test_launches_without_kernels_are_told(tmp_path):
     assert any(" is busy at least " in line for line in headline)
 
 
+@pytest.mark.parametrize(("dur", "broken"), [(300.0, ["recorder_apart"]), (30.0, [])])
+def test_time_of_the_profiler_itself_is_told(tmp_path, dur, broken):
+    """It lies in an op of the host, which would take so much less. The step takes 430.5 µs."""
+    op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": 0.5, "dur": 400.0}
+    own = {"cat": "overhead", "name": "Activity Buffer Request", "pid": -1, "tid": 0, "ts": 20.0, "dur": dur}
+    headline, answer, found = told(tmp_path, [*launches(40), op, {"ph": "X", **own}])
+    assert found == broken
+    assert ("recorder_apart" in answer["weakened_by"]) == bool(broken)
+    told_of = (
+        "The profiler itself took 300 µs, 69.7 % of what is judged (Activity Buffer Request); that counts"
+    )
+    assert any(line.startswith(told_of) for line in headline) == bool(broken)
+
+
 def test_a_recording_may_end_between_a_launch_and_its_kernel(tmp_path):
     assert broken_laws(tmp_path, launches(40, lost=range(39, 40))) == []
 

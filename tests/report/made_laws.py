@@ -121,6 +121,13 @@ def a_queue_that_fills() -> Tables:
     return broken("work_within_steps", "20.0 % of the device's work came after the last step of the host")
 
 
+def a_profiler_that_takes_time() -> Tables:
+    said = (
+        "the profiler itself took 20.0 µs, 55.6 % of what is judged (Activity Buffer Request); that counts to"
+    )
+    return broken("recorder_apart", f"{said} what the host did meanwhile, which took less without it")
+
+
 def waiting_for_a_copy_to_begin() -> Tables:
     """A call of the runtime whose copy the device begins when most of the call is over."""
     tables = draw(
@@ -183,5 +190,6 @@ JUDGED: tuple[Callable[[], Tables], ...] = (
 )  # fmt: skip
 WHOLE: tuple[Callable[[], Tables], ...] = (
     batches, one_batch, batches_of_a_server, steps_of_a_device, missing_kernels, a_host_ahead,
-    many_programs_in_a_folder, a_queue_that_fills, spans_of_requests, one_span, spans_of_five_kinds,
+    many_programs_in_a_folder, a_queue_that_fills, a_profiler_that_takes_time, spans_of_requests, one_span,
+    spans_of_five_kinds,
 )  # fmt: skip

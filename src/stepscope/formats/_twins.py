@@ -17,6 +17,7 @@ from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
 
 XPLANE, TIMELINE, RUN_METADATA, EVENT_FILE = "xplane", "chrome_trace", "run_metadata", "event_file"
+_ASCEND = re.compile(r"trace_view\.json|msprof_[0-9_]+\.json")
 _RECORDS = 200_000
 """Records of an event file that are searched for tags."""
 _MOST_LOOKED_AT = 20
@@ -82,6 +83,18 @@ def renamed_timelines(folder: list[Source]) -> Iterator[Twin]:
             if holds(other, wanted):
                 yield source, other, "made from the run metadata in"
                 break
+
+
+def ascend_folder(folder: list[Source]) -> Iterator[Twin]:
+    """What Ascend's profilers write of one recording: a timeline, a database, a table of kernels."""
+    timelines = [source for source in folder if source.format == TIMELINE and _ASCEND.match(source.name)]
+    written = [source for source in folder if source.format in ("ascend_db", "ascend_csv")]
+    for timeline in timelines[:1]:
+        yield from ((source, timeline, "the same recording as") for source in written)
+    databases = [source for source in written if source.format == "ascend_db"]
+    if not timelines and len(databases) == 1:
+        tables = (source for source in written if source.format == "ascend_csv")
+        yield from ((table, databases[0], "the same recording as") for table in tables)
 
 
 def tagged_steps(source: Source) -> set[int]:

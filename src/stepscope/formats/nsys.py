@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
-from stepscope import units
-from stepscope.formats import Damaged, Pieces
-from stepscope.formats._profile_events import Events
+from stepscope.formats import Pieces
+from stepscope.formats._database import MAGIC, Database, DatabaseSpans, quoted, split_range, store_of
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "nsys"
-_MAGIC = b"SQLite format 3\0"
 _OF_NSYS = (b"CUPTI_ACTIVITY_KIND_", b"ENUM_NSYS_", b"TARGET_INFO_SESSION_START_TIME")
 _KERNELS, _COPIES, _FILLS = (f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
 _CUDA, _RANGES = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"
@@ -32,95 +28,46 @@ _WAITS = ("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",)
 """Waits, which the calls of the threads show already."""
 _PUSHED, _STARTED = 59, 60
 """Types of NVTX ranges: of one thread, where they nest; from one place to another, where they need not."""
-_MOST_INSTRUCTIONS = 2 * 10**9
-"""Of SQLite's machine for one statement: more than any export of a size that is read needs."""
 _PID, _TID = "(e.globalTid >> 24 & 0xFFFFFF)", "(e.globalTid & 0xFFFFFF)"
 
 
 def sniff(head: bytes, name: str) -> bool:
     """A database of SQLite with tables of Nsight Systems."""
-    return head.startswith(_MAGIC) and any(table in head for table in _OF_NSYS)
+    return head.startswith(MAGIC) and any(table in head for table in _OF_NSYS)
 
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the streams of their GPUs; calls and ranges on their threads."""
-    with pieces.on_disk() as path:
-        try:
-            with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as base:
-                export = _Export(base)
-                export.read()
-        except (sqlite3.Error, OverflowError) as error:
-            raise Damaged(f"it is damaged: {error}") from error
-        if not export.events.any:
-            raise Damaged("it holds no kernels, copies, calls or ranges with their times")
-        store = export.events.store(pieces, path, "nsys")
-    store.update_facts({"origin_unix_ns": export.origin_unix_ns})
-    return store
+    return store_of(pieces, _Export, "kernels, copies, calls or ranges")
 
 
-class _Spans(NamedTuple):
-    """Slices in SQL: where their rows come from (e is the table with start and end), and what they are."""
-
-    rows: str
-    name: str
-    category: str
-    pid: str
-    tid: str
-    args: str = ""
-    where: str = "TRUE"
-
-
-class _Export:
+class _Export(Database):
     """An export that is being read into events."""
 
+    producer = NAME
+
     def __init__(self, base: sqlite3.Connection) -> None:
-        self.base = base
-        self.events = Events()
-        self.origin_unix_ns: int | None = None
-        base.text_factory = lambda text: text.decode("utf-8", "replace")
-        base.execute("PRAGMA trusted_schema = OFF")
-        base.set_progress_handler(lambda: 1, _MOST_INSTRUCTIONS)
-        tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        self.columns = {
-            str(name): {str(column[1]) for column in base.execute(f"PRAGMA table_info({_quoted(str(name))})")}
-            for (name,) in tables
-        }
-        self.timed = [name for name, columns in self.columns.items() if {"start", "end"} <= columns]
-        starts = [self._number(f"SELECT MIN(start) FROM {table}") for table in self._known()]
-        self.start_ns = min((start for start in starts if start), default=0)
-        self.is_of_several = self._number(f"SELECT COUNT(DISTINCT globalPid) FROM {_KERNELS}") > 1
+        super().__init__(base)
+        self.timed = [name for name in self.columns if self.has(name, "start", "end")]
+        self.begin(*((table, "start") for table in self._known()))
+        self.is_of_several = self.number(f"SELECT COUNT(DISTINCT globalPid) FROM {_KERNELS}") > 1
 
     def _known(self) -> list[str]:
         return [name for name in (_KERNELS, _COPIES, _FILLS, _CUDA, *_CALLS, _RANGES) if name in self.timed]
 
-    def _number(self, statement: str) -> int:
-        """What a statement of one number gives; 0 where a table or a row lacks."""
-        try:
-            (found,) = self.base.execute(statement).fetchone() or (0,)
-        except sqlite3.OperationalError:
-            return 0
-        return found if isinstance(found, int) else 0
-
     def read(self) -> None:
-        """Adds all slices, names of their rows, and what is left out."""
         for spans in self._spans():
-            self._add(spans)
+            self.add(spans)
         self._name_threads()
         wall = "TARGET_INFO_SESSION_START_TIME"
-        if {"utcEpochNs", "systemClockNs"} <= self.columns.get(wall, set()):
-            offset_ns = self._number(f"SELECT utcEpochNs - systemClockNs FROM {wall}")
+        if self.has(wall, "utcEpochNs", "systemClockNs"):
+            offset_ns = self.number(f"SELECT utcEpochNs - systemClockNs FROM {wall}")
             self.origin_unix_ns = self.start_ns + offset_ns if offset_ns > 0 else None
         for table in self.timed:
-            rows = self._number(f"SELECT COUNT(*) FROM {_quoted(table)}")
-            if table not in self._known() and table not in _WAITS and rows:
-                self.events.note(
-                    "not-read",
-                    "info",
-                    rows,
-                    f"{units.count(rows, 'row')} of {table} {units.agree(rows, 'is', 'are')} not read",
-                )
+            if table not in self._known() and table not in _WAITS:
+                self.leave_out(self.number(f"SELECT COUNT(*) FROM {quoted(table)}"), table)
 
-    def _spans(self) -> Iterator[_Spans]:
+    def _spans(self) -> Iterator[DatabaseSpans]:
         for table, category, name in (
             (_KERNELS, "kernel", "text.value"),
             (_COPIES, "gpu_memcpy", f"'Memcpy ' || {_COPY_KIND}"),
@@ -132,7 +79,7 @@ class _Export:
             # The version of the interface is part of the name: cudaLaunchKernel_v7000.
             at = "instr(text.value, '_v')"
             versioned = f"{at} AND substr(text.value, {at} + 2) NOT GLOB '*[^0-9]*'"
-            yield _Spans(
+            yield DatabaseSpans(
                 f"{_CUDA} AS e LEFT JOIN StringIds AS text ON text.id = e.nameId",
                 f"CASE WHEN {versioned} THEN substr(text.value, 1, {at} - 1)"
                 " ELSE COALESCE(text.value, 'call') END",
@@ -144,13 +91,13 @@ class _Export:
         for table, category in _CALLS.items():
             if table in self.timed:
                 strings = "LEFT JOIN StringIds AS text ON text.id = e.nameId"
-                yield _Spans(
+                yield DatabaseSpans(
                     f"{table} AS e {strings}", "COALESCE(text.value, 'call')", f"'{category}'", _PID, _TID
                 )
         if _RANGES in self.timed:
             yield from self._ranges()
 
-    def _work(self, table: str, category: str, name: str) -> _Spans:
+    def _work(self, table: str, category: str, name: str) -> DatabaseSpans:
         """Slices of what GPUs do. Streams are numbered by each process."""
         rows = f"{table} AS e"
         if table == _KERNELS:
@@ -164,7 +111,7 @@ class _Export:
             f"'device', e.deviceId, 'stream', e.streamId, 'correlation', {self._correlation('e.globalPid')}"
         )
         args += ", 'bytes', e.bytes" if "bytes" in self.columns[table] else ""
-        return _Spans(
+        return DatabaseSpans(
             rows, f"COALESCE({name}, 'kernel')", f"'{category}'", "'GPU ' || e.deviceId", stream, args
         )
 
@@ -173,37 +120,17 @@ class _Export:
         process = f"({owner} >> 24 & 0xFFFFFF) << 32 | " if self.is_of_several else ""
         return f"({process}e.correlationId)"
 
-    def _ranges(self) -> Iterator[_Spans]:
+    def _ranges(self) -> Iterator[DatabaseSpans]:
         """PyTorch writes an op as `NAME, seq = N, op_id = M, sizes = [[2, 3], …]`; any of these may lack."""
         rows, text = f"{_RANGES} AS e", "COALESCE(e.text, 'range')"
         if "textId" in self.columns[_RANGES]:
             rows += " LEFT JOIN StringIds AS text ON text.id = e.textId"
             text = "COALESCE(e.text, text.value, 'range')"
-        is_op = f"({text} LIKE '%, op_id = %' OR {text} LIKE '%, seq = %')"
-        name = f"CASE WHEN {is_op} THEN substr({text}, 1, instr({text}, ', ') - 1) ELSE {text} END"
-        sizes = f"substr({text}, instr({text}, ', sizes = ') + 10)"
-        sizes = f"substr({sizes}, 1, instr({sizes} || ', input_op_ids', ', input_op_ids') - 1)"
-        is_sized = f"({is_op} AND instr({text}, ', sizes = ') > 0 AND json_valid({sizes}))"
-        category = f"CASE WHEN {is_op} THEN 'cpu_op' ELSE 'user_annotation' END"
+        name, category, sizes, is_sized = split_range(text)
         for kind, tid in ((_PUSHED, _TID), (_STARTED, f"{_TID} || ' ranges'")):
             for args, chosen in ((f"'Input Dims', json({sizes})", is_sized), ("", f"NOT {is_sized}")):
                 where = f"e.eventType = {kind} AND {chosen}"
-                yield _Spans(rows, name, category, _PID, tid, args, where)
-
-    def _add(self, spans: _Spans) -> None:
-        """Adds the slices. SQLite writes their JSON, in a tenth of the time of a loop over rows."""
-        start, length = f"(e.start - {self.start_ns})", "(e.end - e.start)"
-        event = (
-            f"json_object('ph', 'X', 'cat', {spans.category}, 'name', {spans.name}, 'pid', {spans.pid},"
-            f" 'tid', {spans.tid}, 'args', json_object({spans.args}),"
-            f" 'ts', json({_microseconds(start)}), 'dur', json({_microseconds(length)}))"
-        )
-        of = f"FROM {spans.rows} WHERE {spans.where}"
-        self.events.add(line for (line,) in self.base.execute(f"SELECT {event} {of} AND e.end >= e.start"))
-        backwards = self._number(f"SELECT COUNT(*) {of} AND e.end < e.start")
-        self.events.seen += backwards
-        self.events.lost += backwards
-        self.events.miss(self._number(f"SELECT COUNT(*) {of} AND (e.end IS NULL OR e.start IS NULL)"))
+                yield DatabaseSpans(rows, name, category, _PID, tid, args, where)
 
     def _name_threads(self) -> None:
         processes: dict[int, str] = {}
@@ -236,11 +163,3 @@ _COPY_KIND = (
     "CASE e.copyKind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 8 THEN 'DtoD' WHEN 10 THEN 'PtoP'"
     " ELSE 'of kind ' || e.copyKind END"
 )
-
-
-def _microseconds(nanoseconds: str) -> str:
-    return f"printf('%d.%03d', {nanoseconds} / 1000, {nanoseconds} % 1000)"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,122 @@
+"""Tables of what NPUs ran, kernel by kernel, of Ascend's profilers: `kernel_details.csv` of torch_npu,
+`op_summary_….csv` of msprof.
+
+Format: <https://www.hiascend.com/document/detail/en/canncommercial/80RC3/devaids/auxiliarydevtool/
+atlasprofiling_16_0035.html>. Times are Unix microseconds with three places.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from stepscope.formats import Damaged, Pieces, _twins
+from stepscope.formats._profile_events import MOST_BYTES, Events
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+NAME = "ascend_csv"
+TWINS = (_twins.ascend_folder,)
+_COLUMNS = (
+    ("Name", "Type", "Accelerator Core", "Start Time(us)", "Duration(us)"),
+    ("Op Name", "OP Type", "Task Type", "Task Start Time(us)", "Task Duration(us)"),
+)
+"""What the two tables call a kernel, its type, what ran it, its begin and its length."""
+_DEVICES = ("Device_id", "Device ID", "Device Id")
+_US_PS = 1_000_000
+_OF_COLLECTIVES = ("COMMUNICATION", "HCCL")
+"""What stands for the core that ran a collective."""
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """A first line with the columns of a table."""
+    line, ended, _ = head.partition(b"\n")
+    return bool(ended) and _columns(_cells(line.decode("utf-8", "replace"))) is not None
+
+
+def _cells(line: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.strip()], strict=True), [])]
+    except csv.Error:
+        return []
+
+
+def _columns(names: list[str]) -> tuple[str, ...] | None:
+    return next((columns for columns in _COLUMNS if set(columns) <= set(names)), None)
+
+
+def build(pieces: Pieces) -> Store:
+    """Kernels on the streams of their NPUs, and collectives beside them. Damaged when there are none."""
+    data = pieces.read(MOST_BYTES)
+    first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
+    names = _cells(first)
+    columns = _columns(names)
+    if columns is None:
+        raise Damaged("its first line names no columns with the times of kernels")
+    events = Events()
+    spans = sorted(_spans(names, columns, rest, events), key=lambda span: (span[0], -span[1]))
+    if not spans:
+        raise Damaged("it holds no kernels with their times")
+    for start_ps, end_ps, name, device, row, args in spans:
+        events.thread(f"NPU {device}", row, f"NPU {device}", row)
+        events.slice(name, start_ps, end_ps, f"NPU {device}", row, "kernel", args)
+    origin_ps = events.origin_ps or 0
+    store = events.store(pieces, data, "ascend")
+    store.update_facts({"origin_unix_ns": origin_ps // 1000})
+    return store
+
+
+_Span = tuple[int, int, str, str, str, dict[str, Any]]
+"""Begin and end in picoseconds, name, number of the NPU, row and args."""
+
+
+def _spans(names: list[str], columns: tuple[str, ...], text: str, events: Events) -> Iterator[_Span]:
+    name_column, _, core_column, start_column, length_column = columns
+    rows = csv.reader(io.StringIO(text, newline=""))
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error:
+            events.miss()
+            continue
+        if cells is None:
+            return
+        if not cells:
+            continue
+        row = {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
+        start_ps, length_ps = _ps(row.get(start_column)), _ps(row.get(length_column))
+        if start_ps is None or length_ps is None:
+            events.miss()
+            continue
+        device = next((row[column] for column in _DEVICES if row.get(column, "").isdecimal()), "0")
+        if row.get(core_column) in _OF_COLLECTIVES:
+            place = "stream of collectives"
+        else:
+            place = f"stream {row.get('Stream ID', '')}".strip()
+        yield (
+            start_ps,
+            start_ps + length_ps,
+            row.get(name_column) or "kernel",
+            device,
+            place,
+            _args(row, device),
+        )
+
+
+def _args(row: Mapping[str, str], device: str) -> dict[str, Any]:
+    shapes = row.get("Input Shapes", "").strip('"')
+    args: dict[str, Any] = {"device": int(device)}
+    return args if shapes in ("", "N/A") else {**args, "Input Dims": shapes}
+
+
+def _ps(cell: str | None) -> int | None:
+    """Picoseconds of a cell in microseconds; None where it is no time."""
+    try:
+        found = Decimal((cell or "").strip())
+    except InvalidOperation:
+        return None
+    return int(found * _US_PS) if found.is_finite() and 0 <= found < 2**62 else None
