@@ -1,6 +1,5 @@
--- Time of the recorder
+-- How long did the recorder of each source work for itself in steps?
 --
--- question: How long did the recorder of each source work for itself in steps?
 -- reads: rollup_op, slice, step
 -- notes: Of steps that averages include, or of the whole recording where none were found.
 -- columns:
