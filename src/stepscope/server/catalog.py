@@ -64,7 +64,7 @@ def read(trace: OpenTrace) -> Catalog:
         ],
         "tracks": [_track(number, row) for number, row in enumerate(tracks)]
         + [_thread(number, row) for number, row in enumerate(threads, len(tracks))],
-        "steps": [page_row(row) for row in steps],
+        "steps": [timed_row(row) for row in steps],
         "start_ps": min((row["first_ps"] for row in placed), default=0),
         "end_ps": max((row["last_ps"] for row in placed), default=0),
         "classes": list(CLASSES),
@@ -118,9 +118,15 @@ def dicts(result: QueryResult) -> list[dict[str, Any]]:
 
 
 def page_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row for a page: ids as text, since they exceed the integers of JavaScript; starts on the axis of time
-    as ts_ps; values that JSON lacks as none."""
-    return {"ts_ps" if name == "begin_ps" else name: _page_value(name, value) for name, value in row.items()}
+    """A row for a page: ids as text, since they exceed the integers of JavaScript; values that JSON lacks as
+    none."""
+    return {name: _page_value(name, value) for name, value in row.items()}
+
+
+def timed_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the start on the axis of time as ts_ps, which statements cannot call so beside the time
+    of the source."""
+    return {"ts_ps" if name == "begin_ps" else name: value for name, value in page_row(row).items()}
 
 
 def _page_value(name: str, value: Any) -> Any:

@@ -13,7 +13,7 @@ from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame, traced_python
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.library.statements import statement
-from stepscope.server.catalog import Catalog, dicts, page_row
+from stepscope.server.catalog import Catalog, dicts, timed_row
 
 if TYPE_CHECKING:
     from stepscope._core import Sums
@@ -49,10 +49,10 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
         (call,) = dicts(trace.query(statement("page_slice", slice_id=launcher)))
         beyond = [call, *_enclosing_slices(trace, launcher, call["parent_id"])]
     return {
-        "slice": page_row(row),
+        "slice": timed_row(row),
         "args": _args(args),
         "parent": {"id": str(parent), "name": above[0]["name"]} if above else None,
-        "children": [page_row(row) for row in children],
+        "children": [timed_row(row) for row in children],
         "children_total": numbers[0] if numbers else 0,
         "children_by_name": _children_by_name(trace, slice_id),
         "around": [_named(row) for row in around],
