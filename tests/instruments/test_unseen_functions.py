@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.report.pipeline import evidence
+from stepscope.report.stage_names import label, numbering, runs_as
 from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, steps
 
 
@@ -41,14 +43,63 @@ def test_a_stage_that_is_named_beside_it_is_not_sure() -> None:
     assert "But what the function of map_and_batch" in " ".join(evidence(found))
 
 
-def test_a_cache_has_its_own_name() -> None:
+def stages_of(*names: str) -> list[PipelineStage]:
+    """The stages of three runs that call iterators of these names, each in the one before, below the root."""
     drawn = Drawn()
     for i in range(3):
-        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 5)
-        for depth, name in enumerate(("Model", "Model::Map", "Model::Map::MemoryCacheImpl")):
-            drawn.add(LOOP, f"Iterator::{name}", 10 * i + depth, 5 - 2 * depth)
-    stages = [load.stage for load in diagnose(drawn.calls(), steps(3, 10)).loads]
-    assert [stage.spoken for stage in stages][1:] == ["map (transformation 1)", "cache (transformation 0)"]
+        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 9)
+        for depth, name in enumerate(("Model", *names)):
+            drawn.add(LOOP, f"Iterator::{name}", 10 * i + depth, 9 - 2 * depth)
+    return [load.stage for load in diagnose(drawn.calls(), steps(3, 10)).loads]
+
+
+def test_a_cache_has_its_own_name() -> None:
+    """What runs inside of it is named beside it."""
+    stages = stages_of("Model::Map", "Model::Map::MemoryCache", "Model::Map::MemoryCacheImpl")
+    assert [label(stage) for stage in stages] == ["Model", "map (1)", "cache (0)", "MemoryCacheImpl"]
+    assert stages[3].above is stages[2]
+    assert "counted from the cache" in numbering(stages)
+    assert "the source is 0" in numbering(stages_of("Model::Map", "Model::Map::Range"))
+
+
+def test_stages_without_a_call_are_in_the_names_of_others() -> None:
+    """A call of a map over large batches outlasts the runs."""
+    stages = stages_of("Model::Unbatch", "Model::Unbatch::ParallelMap::BatchV2::FlatMap")
+    found = [(label(stage), len(stage.calls)) for stage in stages]
+    assert found == [("Model", 3), ("unbatch (4)", 3), ("map (3)", 0), ("batch (2)", 0), ("flat_map (1)", 3)]
+
+
+def test_a_reduction_belongs_to_its_windows() -> None:
+    window = "Model::GroupByWindow"
+    stages = stages_of(window, f"{window}::Reduce::PaddedBatchV2", f"{window}::Reduce::PaddedBatchV2::Window")
+    assert [label(stage) for stage in stages] == ["Model", "group_by_window (0)", "padded_batch", "window"]
+    assert {stage.nested_in for stage in stages[2:]} == {stages[1]}
+
+
+def test_options_are_the_users() -> None:
+    stages = stages_of("Model::PrivateThreadPool", "Model::PrivateThreadPool::Range")
+    assert [runs_as(stage) for stage in stages] == ["added by TensorFlow", "set by options", "Range"]
+
+
+def test_as_many_threads_as_ran_at_once() -> None:
+    """Nothing tells how many threads an interleave of TensorFlow 1 has."""
+    drawn = Drawn()
+    for i in range(5):
+        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 9)
+        drawn.add(LOOP, "Iterator::Model", 10 * i, 9)
+        drawn.add(LOOP, "Iterator::Model::ParallelInterleaveV2", 10 * i, 9)
+        for branch in range(3):
+            drawn.add(f"lane {branch}", f"Iterator::Model::ParallelInterleaveV2[{branch}]::Map", 10 * i, 9)
+    loads = diagnose(drawn.calls(), steps(5, 10)).loads
+    (load,) = [load for load in loads if load.stage.short == "Map"]
+    assert (load.width, load.work_ps, load.service_ps) == (3, 27 * MS, 9 * MS)
+
+
+def test_a_gain_beside_an_unseen_function_is_unknown() -> None:
+    found = fused(wait=6, reading=8)
+    assert found.changes
+    assert not any(change.helps for change in found.changes)
+    assert "function" in {change.unknown for change in found.changes}
 
 
 @pytest.mark.parametrize(("apart_ps", "confidence"), [(None, "high"), (5 * MS, "low")])

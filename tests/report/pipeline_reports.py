@@ -198,6 +198,7 @@ CHANGES: dict[str, PredictedChange] = {
     "an unknown number of files": replace(_CHANGE, unknown="files"),
     "one file": replace(_change("parallelise_reading", way="files"), unknown="one_file"),
     "an unknown number of branches": replace(_CHANGE, unknown="one_branch"),
+    "a function that was not recorded": replace(_CHANGE, unknown="function"),
     "a small gain": replace(_CHANGE, helps=False, why_not="gains_little"),
     "a change that does not work": replace(_CHANGE, helps=False, why_not="does_not_work"),
 }

@@ -20,7 +20,7 @@ from stepscope.report import loading as loaders
 from stepscope.report.parts import Change, Column, Diff, Edit, Report, Section, SourceLine, Tree, TreeNode
 from stepscope.report.pipeline_questions import questions, sentences
 from stepscope.report.remains import spread
-from stepscope.report.stage_names import label, limit, runs_as
+from stepscope.report.stage_names import label, limit, numbering, runs_as
 from stepscope.report.waiting_answer import odd
 
 NOTHING = (
@@ -180,18 +180,18 @@ def _tree(diagnosis: Diagnosis) -> Tree:
     while todo:
         load, depth = todo.pop()
         written = next((stage for stage in diagnosis.places.get(load.stage, ())[:1] if stage.file), None)
+        service_ps = None if load.unseen or not load.calls else load.service_ps
         nodes.append(
             TreeNode(
                 depth,
                 label(load.stage),
-                (None if load.unseen else load.service_ps, load.width, load.stage.ahead, runs_as(load.stage)),
+                (service_ps, load.width, load.stage.ahead, runs_as(load.stage)),
                 None if written is None else SourceLine(written.file or "", written.line or 0),
                 "bottleneck" if load is worst else "",
             )
         )
         todo += [(fed, depth + 1) for fed in reversed(below.get(load.stage.number, []))]
-    note = "Numbers in brackets are places in your chain of transformations; the source is 0."
-    return Tree(_STAGES, tuple(nodes), note)
+    return Tree(_STAGES, tuple(nodes), numbering([load.stage for load in loads]))
 
 
 def _program(traced_ps: int, step_ps: int | None) -> TreeNode:

@@ -66,6 +66,7 @@ _UNKNOWN = {
     "one_file": "it shows only one file, and with one this gains nothing: divide the data into several",
     "one_branch": "the recording shows only one branch",
     "order": "the recording does not show how long elements wait for those before them",
+    "function": "a function that runs on threads of its own may be what it waits for, and was not recorded",
     "other_hosts": "it gains what those hosts add, up to all of the waiting",
 }
 _WHY_NOT = {

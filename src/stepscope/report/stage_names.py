@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, call_text
+from stepscope.instruments.pipeline.tf1_calls import OF_OPTIONS
 
 Written = Mapping[PipelineStage, Sequence[UserStage]]
 _LIMITS = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}
@@ -66,9 +67,17 @@ def label(stage: PipelineStage) -> str:
 def runs_as(stage: PipelineStage) -> str:
     """What TensorFlow made of a stage."""
     if stage.user_stage is None:
-        return "added by TensorFlow"
+        return "set by options" if stage.short.startswith(OF_OPTIONS) else "added by TensorFlow"
     branch, _, last = stage.branch_name.rpartition("::")
     return f"{branch.rpartition('::')[2]}::{last}" if branch.endswith("]") else last
+
+
+def numbering(stages: Sequence[PipelineStage]) -> str:
+    """What the numbers of stages count from. A full cache takes nothing from what is behind it."""
+    outer = [stage for stage in stages if stage.nested_in is None]
+    cached = any(stage.position == 0 and "Cache" in stage.short for stage in outer)
+    since = ", counted from the cache: what is behind it did not run." if cached else "; the source is 0."
+    return f"Numbers in brackets are places in your chain of transformations{since}"
 
 
 def limit(name: str, stages: Sequence[PipelineStage] = (), written: Written | None = None) -> str:

@@ -118,15 +118,18 @@ def _proposed(
         cache = footprint.cache(case.outside, written_on, machine, case.fed_by(case.outside))
     impossible = (cache is not None and cache.fits is False) or (case.remade and name in _KEPT)
     helps = prediction.step_ps <= (1 - HELPS) * case.measured_ps and not impossible
+    unknown = trial.unknown
+    if helps and not unknown and any(load.unseen for load in case.loads):
+        unknown = "function"
     written = _meant(name, written_on) if _has_a_line(name, case) and not impossible else None
     return PredictedChange(
         name,
         case.worst.stage.branch_name,
         facts,
         prediction,
-        helps and not trial.unknown,
+        helps and not unknown,
         code(name, written, places, str(facts["autotune"])),
-        trial.unknown,
+        unknown,
         "" if helps else "does_not_work" if impossible else "gains_little",
         cache,
         footprint.batch(case.loads) if name == "prefetch" else None,

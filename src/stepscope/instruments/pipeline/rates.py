@@ -19,6 +19,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Interval, StageCall
@@ -158,9 +159,10 @@ def measure(
     # A stage that works ahead occupies threads also between two pieces of a function.
     spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
     claimed = union([*full, *_full(spans, cores)])
+    tells_threads = tells_cores(stages) or pool_of(stages) is not None
     side_by_side: dict[PipelineStage, int] = {}
     for stage in stages:
-        side_by_side[stage] = _outer(stage, cores, side_by_side)
+        side_by_side[stage] = _outer(stage, cores, None if tells_threads else stages, side_by_side)
     return [
         _load(
             stage,
@@ -326,15 +328,32 @@ def _width(stage: PipelineStage, cores: int) -> int:
     return min(width, cores) if width is not None else cores
 
 
-def _outer(stage: PipelineStage, cores: int, outer: dict[PipelineStage, int]) -> int:
-    """Threads that run it in parallel, because a parallel interleave further down has several inputs."""
+def _outer(
+    stage: PipelineStage,
+    cores: int,
+    untold: Sequence[PipelineStage] | None,
+    outer: dict[PipelineStage, int],
+) -> int:
+    """Threads that run it in parallel, because a parallel interleave further down has several inputs. untold:
+    all stages, where nothing tells how many threads there are; then those that ran at once count."""
     above = stage.above
     if above is None:
         return 1
     count = outer[above]
     if above.short.startswith(("ParallelInterleave", "LegacyParallelInterleave")):
-        count = max(count, min(above.parallelism or cores, cores))
+        if untold is None:
+            count = max(count, min(above.parallelism or cores, cores))
+        else:
+            count = max(
+                _concurrency(inner.calls) for inner in untold if inner.nested_in is above or inner is stage
+            )
     return count
+
+
+def _concurrency(calls: Sequence[StageCall]) -> int:
+    """How many calls ran at once at most."""
+    turns = sorted([(call.ts_ps, 1) for call in calls] + [(call.end_ps, -1) for call in calls])
+    return max(accumulate(turn for _, turn in turns), default=1)
 
 
 def even_ps(loads: Sequence[Load], waited: Waits) -> int:

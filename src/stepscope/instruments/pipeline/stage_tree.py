@@ -19,7 +19,7 @@ from stepscope.instruments.pipeline.stages import PipelineStage, placed, reader_
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
 """The index of an iterator, but not that of a branch."""
 _WORKS_AHEAD = re.compile(r"(Legacy)?(Prefetch|Parallel\w+|MapAndBatch|MapAndBatchV2|DataService)(V\d+)?$")
-_MAKES = re.compile(r"(FlatMap|(Legacy)?(Parallel)?Interleave)(V\d+)?$")
+_MAKES = re.compile(r"(FlatMap|(Legacy)?(Parallel)?Interleave|GroupByWindow)(V\d+)?$")
 _SOURCES = frozenset(
     {
         "Range", "Tensor", "TensorSlice", "SparseTensorSlice", "Generator", "MatchingFiles", "Random",
@@ -36,6 +36,9 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     names, parents = _named(calls)
     pipelines = _pipelines(calls, names, parents)
     stages = _stages_of(calls, pipelines)
+    for iterator, name in names.items():
+        if tf1_calls.is_unnumbered(iterator):
+            stages.setdefault((pipelines[iterator], name), PipelineStage(0, pipelines[iterator], name, None))
     of = {i: stages[pipelines[i], names[i]] for i in names if (pipelines[i], names[i]) in stages}
     _link(of, parents)
     _find_ahead(stages.values(), of)
@@ -46,7 +49,7 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     for number, stage in enumerate(ordered):
         stage.number = number
     if all(call.is_unnumbered for call in calls if call.kind == "next"):
-        tf1_calls.name(ordered)
+        tf1_calls.name(ordered, of)
     _feed(ordered)
     _count_from_source(ordered)
     for stage in ordered:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -25,21 +25,35 @@ _SLACK_PS = 10**6
 """Start and duration are each cut to whole microseconds, so a call may seem to end one after the call around
 it."""
 _begin = attrgetter("ts_ps")
-_MADE_BY = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]::[^:]+$")
-"""A name whose iterator the function of its consumer made, as in flat_map and interleave."""
+_MADE_BY = re.compile(r"((?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]|::Reduce)::[^:]+$")
+"""A name whose iterator the function of its consumer made, as in flat_map, interleave and group_by_window."""
 _VERSION = re.compile(r"(V\d+)?$")
 _REPEATS = re.compile(r"^(Forever|Finite|Empty)Repeat$")
 _CACHES = re.compile(r"^(Memory|File)(Cache|Reader|Writer)(Impl)?$")
 """What a cache runs as: while it fills, and when it is read."""
-_ADDED = frozenset({"Model", "Root", "Optimize", "MaxIntraOpParallelism", "PrivateThreadPool"})
+_IMPL = "Impl"
+_INSIDE_CACHE = re.compile(rf"::(Memory|File)Cache{_IMPL}$")
+"""What runs inside of a cache; its name stands beside it."""
+_MADE_FROM = re.compile(r"(FlatMap|(Legacy)?(Parallel)?Interleave)(V\d+)?$")
+"""Stages whose input may be too short to be recorded: it made what their functions make."""
+OF_OPTIONS = ("MaxIntraOpParallelism", "PrivateThreadPool")
+"""Stages that stand for options of the user's."""
+_ADDED = frozenset({"Model", "Root", "Optimize", *OF_OPTIONS})
 """Stages that TensorFlow adds around the user's."""
 
 
 @lru_cache(maxsize=4096)
 def consumer(name: str) -> str | None:
     """The name of the consumer of an iterator; None at the root."""
+    if _INSIDE_CACHE.search(name):
+        return name.removesuffix(_IMPL)
     above, _, _ = name.rpartition("::")
-    return None if above == "Iterator" or not above else _INSTANCE.sub("", above)
+    return None if above == "Iterator" or not above else _INSTANCE.sub("", above.removesuffix("::Reduce"))
+
+
+def is_unnumbered(iterator: str) -> bool:
+    """Whether this is the name of an iterator and not its id."""
+    return iterator.startswith("Iterator::")
 
 
 def nest(calls: Iterable[StageCall]) -> None:
@@ -74,21 +88,25 @@ def _enclosing_call(call: StageCall, others: Sequence[StageCall]) -> StageCall |
     return others[at]
 
 
-def name(stages: Sequence[PipelineStage]) -> None:
+def name(stages: Sequence[PipelineStage], of: Mapping[str, PipelineStage]) -> None:
     """Names the user's transformations after the stages that ran, with positions from the source on; those
-    inside functions come after all others, as in newer recordings. stages: consumers first."""
+    inside functions come after all others, as in newer recordings. stages: consumers first. of: by name of
+    an iterator."""
+    made = {stage for iterator, stage in of.items() if _MADE_BY.search(iterator)}
     nested: set[PipelineStage] = set()
     for stage in stages:
-        if stage.above is not None and (stage.above in nested or _MADE_BY.search(stage.calls[0].name)):
+        if stage.above is not None and (stage.above in nested or stage in made):
             nested.add(stage)
     height: dict[PipelineStage, int] = {}
     for stage in reversed(stages):
-        level = height.setdefault(stage, 0)
+        least = 1 if _MADE_FROM.match(stage.short) else 0
+        level = height[stage] = max(height.get(stage, 0), least)
         if stage.above is not None and (stage in nested) == (stage.above in nested):
-            height[stage.above] = max(height.get(stage.above, 0), level + 1)
+            inside = _INSIDE_CACHE.search(stage.name)
+            height[stage.above] = max(height.get(stage.above, 0), level + (0 if inside else 1))
     behind = max(height.values(), default=0) + 1
     for stage in stages:
-        if stage.short not in _ADDED:
+        if stage.short not in _ADDED and not _INSIDE_CACHE.search(stage.name):
             kind = _VERSION.sub("", stage.short)
             version = stage.short[len(kind) :]
             place = height[stage] + (behind if stage in nested else 0)

@@ -15,7 +15,7 @@ from stepscope.instruments.pipeline.stages import PipelineStage
 Facts = Mapping[str, str | int | float]
 """Values for the wording of a change: `way`, where it is one of several, the stage, and numbers."""
 
-Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts"]
+Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts", "function"]
 """Why a gain is unknown."""
 
 
