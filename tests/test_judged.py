@@ -358,6 +358,20 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
     )
 
 
+def test_of_many_small_ops_the_loop_that_runs_them_has_its_line() -> None:
+    """That of any other op tells where one of thousands was made."""
+    small = {
+        "small_ops": (24591, 19 * US),
+        "op_share": 0.2,
+        "place": CodeLine("encoder.py", 19, "encode_all"),
+    }
+    for op_type, made in (("while", ", made in encoder.py:19 `encode_all`"), ("dot", "")):
+        assert judgement_text.sentences([one("none", op_type=op_type, **small)], False) == [
+            "Ops run for 60.0 % of a step (60.0 ms of 100 ms): 24,591 ops a step of 19.0 µs each, "
+            f"{op_type} for 20.0 % of all op time{made}."
+        ]
+
+
 def test_ops_that_are_launching_are_told_with_what_they_take():
     where = {"place": CodeLine("clip.py", 21, "clip"), "called_from": CodeLine("clip.py", 31, "learn")}
     small = one("dispatch", small_ops=(3659, 3 * US), **where, share=0.3, ps_per_step=30 * MS)

@@ -320,3 +320,11 @@ def test_what_a_profiler_makes_of_others_work_does_not_raise_what_steps_without_
     """Such steps leave at most 5 ms: only work of others that takes longer can limit them."""
     assert uncovered_work._known(one(2, 0.2, 5, untraced_ps=95 * MS)) == 5 * MS
     assert uncovered_work._known(one(2, 0.2, 5)) == 2 * MS
+
+
+def test_a_line_with_nearly_all_ops_is_the_model() -> None:
+    """A loop over its layers: nobody leaves all of it out. A scope is a part that somebody named."""
+    found = one(20, 18, 30, cause="compute", op_type="dot", op_share=0.6, layer_share=0.87)
+    assert sentences(replace(found, layer="train.py:15"), "step") == []
+    assert sentences(replace(found, layer="train.py:15", layer_share=0.75), "step")
+    assert sentences(replace(found, layer="encoder"), "step")

@@ -217,6 +217,8 @@ def test_whose_code_it_is(tmp_path: Path) -> None:
     assert whose.of("/x/lib/python3.9/site-packages/a/b.py", "a.b") == ("library", "a/b.py")
     assert whose.of(str(tmp_path / "train.py"), "__main__") == ("program", str(tmp_path / "train.py"))
     assert whose.of(__file__, __name__)[0] == "program"
+    # Old NumPy writes functions into a namespace without a name.
+    assert whose.of("<__array_function__ internals>", "")[0] == "python"
     assert whose.of(str(Path.cwd() / "x.py"), "x") == ("program", "x.py")
     assert whose.of("<frozen importlib._bootstrap>", "importlib._bootstrap")[0] == "python"
     assert whose.of("<string>", "__main__") == ("program", "<string>")

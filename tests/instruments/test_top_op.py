@@ -16,7 +16,14 @@ from stepscope.engines import Statement
 from stepscope.instruments.causes import query_cache
 from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of
 from stepscope.instruments.causes.query_cache import QueryCache
-from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of, top_op_or_copies
+from stepscope.instruments.causes.top_op import (
+    TopLayer,
+    TopOp,
+    top_layer_of,
+    top_line_of,
+    top_op_of,
+    top_op_or_copies,
+)
 from tests.fakes import FakeResult
 from tests.tiers import cases
 
@@ -187,3 +194,18 @@ def test_what_copies_within_ops_is_part_of_their_time() -> None:
     assert top_op_or_copies(computes, [], 180) == computes._replace(share=30 / 180)
     assert top_op_or_copies(computes, copies, 90) == computes
     assert top_op_or_copies(TopOp(), copies, 180) == TopOp()
+
+
+def test_a_line_has_the_ops_that_it_made_and_their_gradients() -> None:
+    """Whatever scopes they are in: a loss of the framework makes several."""
+    names = ("SSIM/a", "SSIM/b", "gradient_tape/SSIM/a/Grad", "net/dense/c")
+    ops = [Op("host", "Conv", name, name, "compute", 20, 1) for name in names]
+    CONNECTION.execute("DELETE FROM _computing_op")
+    CONNECTION.executemany(
+        "INSERT INTO _computing_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [("r", "a", *op) for op in ops]
+    )
+    ask = QueryCache(asked).host_query("r", "a")
+    loss, net = "losses.py:9", "train.py:16"
+    assert top_line_of(ask, {"SSIM/a": loss, "SSIM/b": loss, "net/dense/c": net}) == (loss, 0.75)
+    # One call, as of fit, makes all there is.
+    assert top_line_of(ask, {"SSIM/a": net, "SSIM/b": net, "net/dense/c": net}) is None

@@ -104,3 +104,20 @@ def test_a_whole_capture_has_no_steps_to_speak_of() -> None:
     for row in tables.rows["step_stored"]:
         row["recovered_from"] = "whole_capture"
     assert rows(tables, "copies_between_ops") == []
+
+
+@pytest.mark.parametrize(
+    ("compute_ms", "alike", "impact_ms"), [(90, 888, 2 * 90 * 888 // 1024), (40, 888, None), (90, 500, None)]
+)
+def test_batches_that_are_padded_to_what_no_row_needs(
+    compute_ms: int, alike: int, impact_ms: int | None
+) -> None:
+    """Nothing is said of few columns, nor where ops are not what steps take."""
+    tables = stepping(compute=compute_ms)
+    known = f'{{"batch_size": 16, "padded_columns": {alike}, "columns": 1024, "looked_at": 4}}'
+    tables.add("user_stage", iterator=0, transformation="DataLoader", args_json=known, file="a.py", line=19)
+    found = rows(tables, "padded_batches")
+    assert [(row["padded"], row["columns"], row["looked_at"], row["line"]) for row in found] == (
+        [(222, 256, 4, 19)] if impact_ms else []
+    )
+    assert [row["impact_ps"] // MS for row in found] == ([impact_ms] if impact_ms else [])

@@ -193,6 +193,15 @@ def a_table_that_is_updated_whole() -> Tables:
     return draw(f"{STEPS}cpu/t thread : {adding}{whole}[b:Add]")
 
 
+def batches_of_padding(alike: int = 888) -> Tables:
+    """Four batches of 256 columns, of which so many in all hold nothing but zeros."""
+    tables = draw(f"{STEPS}cpu/pool thread : [a:MatMul........................]")
+    known = f'{{"batch_size": 16, "padded_columns": {alike}, "columns": 1024, "looked_at": 4}}'
+    made = {"file": "train.py", "line": 19, "function": "Trainer.__init__"}
+    tables.add("user_stage", iterator=0, transformation="DataLoader", args_json=known, **made)
+    return tables
+
+
 def damage_and_caps() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 97, "events_lost": 3, "complete": False}
@@ -330,6 +339,14 @@ def copying_in_the_loop() -> Tables:
 
 def waiting_in_the_loop() -> Tables:
     return stacks(MAIN, ("Event.wait", "threading.py", 9, "threading", "python"))
+
+
+def printing_in_the_graph() -> Tables:
+    """An op writes tensors to the terminal; nothing else waits."""
+    tables = draw(f"{STEPS}cpu/t thread : [dense/Print:Print...................][a:MatMul]")
+    place = {"file": "model.py", "line": 15, "function": "rater"}
+    tables.add("op_line", op_name="dense/Print", told_by="tfprof_log", **place)
+    return tables
 
 
 def many_launches() -> Tables:
@@ -963,6 +980,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_launch_in_a_gap,
         launches_in_a_gap,
         an_iterator_for_each_step,
+        printing_in_the_graph,
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
@@ -1042,6 +1060,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
+    "padded_batches": batches_of_padding,
     "time_between_runs_unseen": runs_apart,
     "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
     **made_programs.PROBLEMS,

@@ -172,7 +172,8 @@ class Whose:
             # No file: made from text, as by exec or a dataclass, or typed in.
             root = sys.modules.get(module.partition(".")[0])
             made_in = getattr(root, "__file__", None)
-            if path.startswith("<frozen"):
+            if path.startswith("<frozen") or not module:
+                # Without a module, nobody can look the line up: who called it has one.
                 return "python", path
             if module != "__main__" and isinstance(made_in, str):
                 return self.of(made_in, module)[0], path

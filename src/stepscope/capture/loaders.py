@@ -17,6 +17,7 @@ from .callers import WatchedCall
 from .datasets import line_of, program_line
 from .folder import Folder
 from .frames import Whose
+from .padding import LOOKS, PaddedColumns
 from .places import code_of, is_framework
 from .recorder import Recorder
 from .torch_profiler import is_worker
@@ -35,11 +36,13 @@ class Loaders:
         self._chains: List[List[Dict[str, Any]]] = []
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """Loaders that the program drew batches from."""
+        self._padded: List[PaddedColumns] = []
         self._loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """By iterator."""
         self._known: Callable[[], Any] = _nothing
         """The iterator that needs no more watching: its loader is reported, and an optimizer steps."""
-        self._written = 0
+        self._looks = self._written = 0
+        """Loaders and batches that were seen, by now and when they were written."""
         self._whose = Whose()
 
     def watch(self) -> None:
@@ -73,7 +76,7 @@ class Loaders:
                 begin_ns = clocks.time_ns()
                 batch = next_(self_)
                 with recorder.unharmed():
-                    self._drew(self_, begin_ns, clocks.time_ns())
+                    self._drew(self_, batch, begin_ns, clocks.time_ns())
                 return batch
 
             return __next__
@@ -92,19 +95,23 @@ class Loaders:
             at = at.f_back
         return program_line(frame)
 
-    def _drew(self, iterator: Any, begin_ns: int, end_ns: int) -> None:
+    def _drew(self, iterator: Any, batch: Any, begin_ns: int, end_ns: int) -> None:
         if is_worker():
             return
         loader = self._loaders.get(iterator)
         if loader is not None and loader not in self._numbers and len(self._chains) < _MOST:
             self._numbers[loader] = len(self._chains)
             self._chains.append(_chain(loader, self._places.get(loader, {})))
+            self._padded.append(PaddedColumns())
+            self._looks += 1
+        number = self._numbers.get(loader, -1) if loader is not None else -1
+        looked = number < 0 or self._looked(self._padded[number], batch)
         # With an optimizer, steps are the optimizer's, and may take several batches.
         if self._recorder.program.optimizes():
-            with contextlib.suppress(TypeError):  # as above
-                self._known = weakref.ref(iterator)
+            if looked:
+                with contextlib.suppress(TypeError):  # as above
+                    self._known = weakref.ref(iterator)
             return
-        number = self._numbers.get(loader, -1) if loader is not None else -1
         self._recorder.step(
             WatchedCall(
                 "next_batch",
@@ -116,10 +123,20 @@ class Loaders:
             )
         )
 
+    def _looked(self, padded: PaddedColumns, batch: Any) -> bool:
+        """Looks at a batch; whether enough of the loader's were looked at."""
+        if padded.batches < LOOKS:
+            with contextlib.suppress(Exception):  # the program's own batch may be anything
+                padded.look(batch)
+            self._looks += 1
+        return padded.batches >= LOOKS
+
     def datasets(self, folder: Folder, now_ns: int) -> None:
-        """Writes pipeline/datasets.json when there is a new loader."""
-        if len(self._chains) > self._written and "tensorflow" not in self._recorder.program.frameworks:
-            self._written = len(self._chains)
+        """Writes pipeline/datasets.json when there is a new loader, or more is known of one."""
+        if self._looks > self._written and "tensorflow" not in self._recorder.program.frameworks:
+            self._written = self._looks
+            for chain, padded in zip(self._chains, self._padded):
+                chain[-1]["arguments"].update(padded.arguments())
             rows = [{"iterator": number, "chain": chain} for number, chain in enumerate(self._chains)]
             folder.add_json("pipeline/datasets.json", "datasets", rows)
 

@@ -29,6 +29,8 @@ _MORE = 1.18
 """What takes so many times as much takes more than slightly more."""
 _LITTLE = 0.01
 """An op that takes less of the time of all ops is not named."""
+_LOOPS = ("while", "While", "StatelessWhile")
+"""Ops that are loops of a compiled program."""
 _BLOCKS = ("Free",)
 """What frees memory of a device waits until the device is done with all that was launched."""
 
@@ -136,7 +138,9 @@ def _ops(judgement: Judgement) -> str:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     # Ops run side by side: their times add up to more than the time in which any runs.
     text += f", {name} for {units.show(share, 'ratio')} of all op time"
-    return text + (_made(judgement) if judgement.cause == "compute" else "")
+    # Of many small ops, the one that runs all others tells what to mend.
+    in_loop = judgement.small_ops is not None and judgement.op_type in _LOOPS
+    return text + (_made(judgement) if judgement.cause == "compute" or in_loop else "")
 
 
 def _made(judgement: Judgement) -> str:
@@ -221,9 +225,11 @@ def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
 
 
 def _wait(judgement: Judgement) -> str:
-    """The call or the line that waits, and what another thread does that may hold the lock."""
+    """The call, the op or the line that waits, and what another thread does that may hold the lock."""
     if judgement.late_copy is not None:
         return f", in {judgement.late_copy}{_line(judgement)}"
+    if judgement.op_type is not None:
+        return f", most of it in {shortened(judgement.op_type)}{_made(judgement)}"
     return _line(judgement) + _meanwhile(judgement)
 
 

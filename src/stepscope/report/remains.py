@@ -18,6 +18,9 @@ _SAYS = 0.25
 """A bound says something when so much of the step has to go, or has to stay."""
 _WORTH = 0.95
 """Where more of a step would be left, the sentence is not worth its line."""
+_MODEL = 0.8
+"""A line with so much of the time of all ops is the model, or most of it: what would be left without it is no
+step of training."""
 _NOTHING = 0.01
 _SAME = 0.9
 """A step that takes more than this of another one takes as long, as far as a sentence is concerned."""
@@ -106,6 +109,7 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         judgement.whole_capture
         or judgement.cause in ("none", "unknown")
         or judgement.left_ps > _WORTH * judgement.mean_ps
+        or _is_model(judgement)
     ):
         return []
     without = _what_is_gone(judgement)
@@ -130,6 +134,13 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
     return [f"Without {without}{first}, a {unit} would take {amount}{then}."]
+
+
+def _is_model(judgement: Judgement) -> bool:
+    """Whether the layer that stands out is a line of the program with nearly all ops: a loop over layers."""
+    if judgement.cause != "compute" or judgement.layer is None or ":" not in judgement.layer:
+        return False
+    return (judgement.layer_share or 0.0) >= _MODEL
 
 
 def shorter(known: Remains, bounds: bool = False) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
+from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
 from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -66,7 +67,7 @@ class ComputeCause(Cause):
         place = None if top.op is None else op_lines.creating_line(host.query, host.run_id, top.op)
         if place is None:
             place = self.traced_line(host)
-        ran_in, gradients_too = (None, False) if place is not None else line_of_inline_ops(host)
+        ran_in, gradients_too = self.line_of_ops(host, place)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
             place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
@@ -75,6 +76,11 @@ class ComputeCause(Cause):
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
         )  # fmt: skip
+
+    def line_of_ops(self, host: HostSteps, made: CodeLine | None) -> tuple[CodeLine | None, bool]:
+        """The line that most ops come from, and whether gradients count to it, where none is known of the
+        longest op. made: that line."""
+        return (None, False) if made is not None else line_of_inline_ops(host)
 
     def traced_line(self, host: HostSteps) -> CodeLine | None:
         """The function that calls ops of the type, where calls of Python were traced."""
@@ -96,6 +102,10 @@ class BalancedCause(ComputeCause):
     """Ops, of which none stands out."""
 
     name = "none"
+
+    def line_of_ops(self, host: HostSteps, made: CodeLine | None) -> tuple[CodeLine | None, bool]:
+        """The line that most ops come from, of whatever type."""
+        return line_of_graph_ops(host) if made is not None else line_of_inline_ops(host)
 
     def traced_line(self, host: HostSteps) -> None:
         """The line of what does not stand out is worth no look at all slices."""
@@ -123,6 +133,16 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
         return None, False
     calls, gradients_too = calls_of_ops(host.stacks)
     return op_lines.most_calling_line(calls, host.stacks.loops), gradients_too
+
+
+def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
+    """The line that made most of the ops of a graph, gradients of these included; None where no line has most
+    of them, or one has made all."""
+    found = host.top_line
+    if found is None or found[1] < CALLS.of_function:
+        return None, False
+    file, _, line = found[0].rpartition(":")
+    return op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None)), True
 
 
 _NEARLY_ALL = 0.95

@@ -16,7 +16,14 @@ from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
-from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of, top_op_or_copies
+from stepscope.instruments.causes.top_op import (
+    TopLayer,
+    TopOp,
+    top_layer_of,
+    top_line_of,
+    top_op_of,
+    top_op_or_copies,
+)
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.instruments.step_breakdown.evidence import kinds_by_source
 from stepscope.instruments.step_breakdown.labels import Label
@@ -106,6 +113,12 @@ class HostSteps:
         """The layer that computes longest. A look at the name of each op."""
         called = partial(self.query.ops_called_as_layers, self.run_id, self.host_id)
         return top_layer_of(self.ask, called, self.query.lines_of_ops(self.run_id))
+
+    @cached_property
+    def top_line(self) -> tuple[str, float] | None:
+        """The line that made the ops which compute longest, with what part of all op time they take. A look
+        at each op."""
+        return top_line_of(self.ask, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def paces(self) -> Paces | None:

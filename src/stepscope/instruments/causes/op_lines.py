@@ -37,6 +37,13 @@ def creating_line(query: Query, run_id: str, op: str) -> CodeLine | None:
     return called if _layers_at(query, run_id, called) == 1 else made
 
 
+def function_at(query: Query, run_id: str, place: CodeLine) -> CodeLine:
+    """A line that made ops, with its function where that is known."""
+    rows = query(statement("lines_of_ops", run_id=run_id)).rows()
+    functions = (row[3] for row in rows if (row[1], row[2]) == (place.file, place.line))
+    return CodeLine(place.file, place.line, next(functions, None))
+
+
 def _layers_at(query: Query, run_id: str, place: CodeLine) -> int:
     """How many layers have ops that a line or what it calls created. Scopes within a layer are part of it."""
     rows = query(statement("ops_of_line", run_id=run_id, file=place.file, line=place.line)).rows()

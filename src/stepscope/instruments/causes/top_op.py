@@ -107,6 +107,17 @@ def top_layer_of(
     return TopLayer(longest, layers[longest] / top.all_own_ps)
 
 
+def top_line_of(ask: AskHost, line_of: Mapping[str, str]) -> tuple[str, float] | None:
+    """The line of the program whose ops, and gradients of these, take longest where several lines made ops,
+    and what part of the time of all ops that is. ask, line_of: as for top_layer_of."""
+    top = _top_kind(ask)
+    lines = Counter[str]() if top is None else _lines(ask, top.place, line_of)
+    if top is None or len(lines) <= 1:
+        return None
+    longest = max(lines, key=lambda name: (lines[name], name))
+    return longest, lines[longest] / top.all_own_ps
+
+
 def _top_kind(ask: AskHost) -> TopKind | None:
     """The type of op that computes longest, on devices where there are any."""
     places = {row[0]: TopKind(*row) for row in ask("top_kinds_of_ops")}

@@ -9,6 +9,7 @@ from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.host_steps import STORES, HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.lock_holders import line_beside_lock
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.thresholds import tuned
@@ -48,6 +49,17 @@ def _late_copy(host: HostSteps, ps_per_step: int) -> str | None:
     return waits[0][0] if waits and waits_ps >= _MOST * ps_per_step * len(host.all_steps) else None
 
 
+def _storing_op(host: HostSteps, found: Explanation, ps_per_step: int) -> Explanation | None:
+    """The op of a graph that writes a file or a stream for most of it, with the line that made the op; None
+    where none does."""
+    ops: list[tuple[str, str, int]] = host.ask("storing_ops")
+    if not ops or ops[0][2] < _MOST * ps_per_step:
+        return None
+    op, op_type, _ = ops[0]
+    made = creating_line(host.query, host.run_id, op)
+    return replace(found, op=op, op_type=op_type, place=made or found.place, samples=None)
+
+
 class WaitCause(LineCause):
     """Sleeping and waiting."""
 
@@ -56,13 +68,16 @@ class WaitCause(LineCause):
     thresholds: WaitThresholds = WaitThresholds()
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """Its line, whether that stores, and what another thread runs while it waits for a lock."""
+        """Its line, whether that stores, the op that does, and what another thread runs while it waits for a
+        lock."""
         found = replace(super().explain(host, share, ps_per_step), late_copy=_late_copy(host, ps_per_step))
         if found.place is None or not host.stacks.stacks:
-            return found
+            return _storing_op(host, found, ps_per_step) or found
         waits_ps = _NEARLY_ALL * ps_per_step * len(host.steps)
         stored_ps = sum(host.purposes.get(what, 0) for what in STORES)
         stores = host.stores if stored_ps >= waits_ps > 0 else None
+        if stores is None and (in_op := _storing_op(host, found, ps_per_step)) is not None:
+            return in_op
         return replace(
             found, stores=stores, meanwhile=line_beside_lock(host.stacks, found.place, _NEARLY_ALL)
         )
