@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import stepscope.instruments.pipeline.diagnoses  # noqa: F401 - it brings the statement
 from stepscope.library.statements import text
 from tests.draw import draw
@@ -17,15 +19,16 @@ ON_THREADS = (
 )
 
 
-def test_ops_that_no_device_ran_are_of_functions() -> None:
+@pytest.mark.parametrize("kind", ["thread", "lane"])
+def test_ops_that_no_device_ran_are_of_functions(kind: str) -> None:
     """Those of the session have a row on their device as well, but for tensors on their way."""
     threads = "".join(f"[{name}]" for name in ON_THREADS)
     tables = draw(
-        f"step train : [1{'.' * 200}]\ncpu/t lane : [dense/MatMul:MatMul]\nhost/t thread : {threads}"
+        f"step train : [1{'.' * 200}]\ncpu/t lane : [dense/MatMul:MatMul]\nhost/t {kind} : {threads}"
     )
-    (lane,) = [track["id"] for track in tables.rows["track"] if track["kind"] == "lane"]
+    (device,) = [track["id"] for track in tables.rows["track"] if track["process"] == "cpu"]
     for row in tables.rows["slice"]:
-        if row["track_id"] != lane:
+        if row["track_id"] != device:
             row["op_type"] = None
     rows = tables.connect().execute(text("function_ops", source_id=0, until_ps=2**62)).fetchall()
     assert [row[-1] for row in rows] == ["resize:ResizeBilinear"]
