@@ -1,6 +1,5 @@
--- Ops that functions of a pipeline ran
+-- Which ops ran on threads of a host that no row of a device has, so that functions of tf.data ran them?
 --
--- question: Which ops ran on threads of a host that no row of a device has, so that functions of tf.data ran them?
 -- reads: slice, track
 -- notes: TensorFlow 1 records what its threads run as node:Type, and each op of a session once more, on the row of its
 --   device. Files of several runs pack both into lanes. What makes a dataset is no work of a function, and what takes
