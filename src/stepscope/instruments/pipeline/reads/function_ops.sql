@@ -1,6 +1,6 @@
 -- Which ops ran on threads of a host that no row of a device has, so that functions of tf.data ran them?
 --
--- reads: slice, track
+-- reads: slice, track, source
 -- notes: TensorFlow 1 records what its threads run as node:Type, and each op of a session once more, on the row of its
 --   device. Files of several runs pack both into lanes. What makes a dataset is no work of a function, and what takes
 --   tensors to another device is the session's.
@@ -22,6 +22,7 @@ WITH ran AS (
 SELECT s.id AS slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name
 FROM slice AS s
 INNER JOIN track AS k ON k.id = s.track_id
+INNER JOIN source AS f ON f.source_id = s.source_id AND f.of_session
 LEFT JOIN ran AS r ON r.host_name = s.name
 WHERE
   s.source_id = $source_id
