@@ -180,7 +180,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
     while todo:
         load, depth = todo.pop()
         written = next((stage for stage in diagnosis.places.get(load.stage, ())[:1] if stage.file), None)
-        service_ps = None if load.unseen or not load.calls else load.service_ps
+        service_ps = load.service_ps if load.work_ps or (load.calls and not load.unseen) else None
         nodes.append(
             TreeNode(
                 depth,
