@@ -255,6 +255,11 @@ def one(cause: str, **more) -> Judgement:
         ),
         (one("idle"), "The accelerator has nothing to do for 60.0 % of a step (60.0 ms of 100 ms)."),
         (
+            # It has nothing to do while the host waits for input, either.
+            replace(one("idle"), parts=tuple(parts(idle=0.6, compute=0.2, input=0.2))),
+            "The accelerator is idle without a recorded reason for 60.0 % of a step (60.0 ms of 100 ms).",
+        ),
+        (
             one("communication"),
             "Communication takes 60.0 % of a step (60.0 ms of 100 ms): nothing was recorded that could hide "
             "it.",

@@ -121,6 +121,21 @@ SELECT name, CAST(1234567890123 AS BIGINT) AS dur_ps FROM slice ORDER BY name, s
         assert capsys.readouterr().out == "name,dur_ps\r\nop0,1234567890123\r\n"
 
 
+def test_an_analysis_without_rows_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from stepscope import library
+
+    header = "--\n-- question: what?\n-- reads: slice\n-- columns:\n--   name | text | Name | a name\n"
+    text = f"-- Made up\n{header}SELECT name FROM slice WHERE name = 'none' ORDER BY name"
+    monkeypatch.setattr(library, "named", lambda name: library.parse("analysis", "made_up", text))
+    with fake_trace(monkeypatch):
+        assert ask("a", "@made_up") == 0
+        assert "(no rows: `stepscope docs made_up` says what it looks at)" in capsys.readouterr().err
+        assert ask("a", "@made_up", "--format", "csv") == 0
+        assert "no rows" not in capsys.readouterr().err
+
+
 def test_standard_input_cannot_be_both(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,7 @@ def test_a_database(tmp_path):
         ("aclnnAdd", 21_500 * NS, 2000 * NS, 15, "NPU 3 stream 2"),
     ]
     assert rows(path, "SELECT origin_unix_ns, clock FROM capture") == [(T0, "unix")]
+    assert rows(path, "SELECT producer, framework FROM source") == [("kineto", "pytorch")]
     (note,) = rows(path, "SELECT events, detail FROM source_note WHERE slug = 'not-read'")
     assert note == (1, "1 row of COMMUNICATION_TASK_INFO, the parts of collectives, is not read")
 
@@ -174,6 +175,17 @@ def test_tables_of_kernels(tmp_path, header, lines):
     ]
     assert rows(path, "SELECT events_seen, events_lost FROM source") == [(3, 1)]
     assert rows(path, "SELECT origin_unix_ns FROM capture") == [(1_764_246_877_074_017_600,)]
+
+
+def test_steps_of_a_table_reach_to_the_next(tmp_path):
+    kernels = ((13, 100.0), (13, 130.0), (14, 160.5), (14, 150.0), (15, 190.0))
+    lines = (f"{step},4,5,2,aclnnAdd,Add,AI_VECTOR_CORE,{at:.3f},3.250,N/A" for step, at in kernels)
+    path = tmp_path / "kernel_details.csv"
+    path.write_text("\n".join([DETAILS, *lines, ""]))
+    assert rows(path, "SELECT step, ts_ps, dur_ps FROM step ORDER BY ts_ps") == [
+        (13, 0, 50 * US),
+        (14, 50 * US, 40 * US),
+    ]
 
 
 def test_a_table_without_times_is_damaged(tmp_path):

@@ -36,11 +36,13 @@ RPD = (
     "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT)",
     "INSERT INTO rocpd_string VALUES (1, ''), (2, 'hipLaunchKernel'), (3, 'add(float*)'),"
     " (4, 'KernelExecution'), (5, 'CopyHostToDevice'), (6, 'hipMemcpyAsync'), (7, 'UserMarker'),"
-    " (8, 'aten::add, seq = 3, sizes = [[2, 3]]'), (9, 'OpTable::writeRows'), (10, 'epoch')",
+    " (8, 'aten::add, seq = 3, sizes = [[2, 3]]'), (9, 'OpTable::writeRows'), (10, 'epoch'),"
+    " (11, 'generate')",
     "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER, end INTEGER,"
     " apiName_id INTEGER, args_id INTEGER)",
     "INSERT INTO rocpd_api VALUES (11, 7, 8, 1000, 2000, 2, 1), (12, 7, 8, 2500, 2600, 6, 1),"
-    " (13, 7, 8, 500, 3000, 7, 8), (14, 7, 9, 450, 4000, 9, 1), (15, 7, 8, 400, 3500, 7, 10)",
+    " (13, 7, 8, 500, 3000, 7, 8), (14, 7, 9, 450, 4000, 9, 1), (15, 7, 8, 400, 3500, 7, 10),"
+    " (16, 7, 8, 3600, 3700, 11, 1)",
     "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER, start INTEGER,"
     " end INTEGER, description_id INTEGER, opType_id INTEGER)",
     "INSERT INTO rocpd_op VALUES (21, 2, 1, 3000, 7000, 3, 4), (22, 2, 0, 7000, 7500, 1, 5),"
@@ -66,10 +68,11 @@ def test_a_trace_of_rocm_profile_data(tmp_path):
         ("hipLaunchKernel", "hip_runtime", 600 * NS, 1000 * NS, 11, "process 7 thread 8"),
         ("hipMemcpyAsync", "hip_runtime", 2100 * NS, 100 * NS, 12, "process 7 thread 8"),
         ("add(float*)", "kernel", 2600 * NS, 4000 * NS, 11, "GPU 2 stream 1"),
+        ("generate", "user_annotation", 3200 * NS, 100 * NS, 16, "process 7 thread 8"),
         ("Memcpy HostToDevice", "gpu_memcpy", 6600 * NS, 500 * NS, 12, "GPU 2 stream 0"),
     ]
     assert rows(path, "SELECT producer, events_seen, events_lost FROM source") == [
-        ("rocm_profile_data", 7, 1)
+        ("rocm_profile_data", 8, 1)
     ]
     ((args,),) = rows(path, "SELECT args_json FROM slice WHERE category = 'gpu_memcpy'")
     assert '"bytes":4096' in args
@@ -116,3 +119,12 @@ def test_a_database_of_rocprofv3(tmp_path):
 def test_a_database_without_work_is_damaged(tmp_path, statements):
     with pytest.raises(StepscopeError, match="no kernels, copies or calls"):
         rows(database(tmp_path / "x.db", *statements))
+
+
+def test_names_in_a_schema_that_are_no_text_are_damage(tmp_path):
+    path = database(tmp_path / "trace.rpd", *RPD)
+    data = path.read_bytes()
+    assert data.count(b"opType_id") == 2
+    path.write_bytes(data.replace(b"opType_id", b"opTyp\xfe_id", 1))
+    with pytest.raises(StepscopeError, match="it is damaged"):
+        rows(path)

@@ -22,6 +22,7 @@ import pytest
 
 import stepscope
 from stepscope.cli import main
+from stepscope.library import statements
 from tests.corpus import SAMPLES
 
 TF1 = SAMPLES / "tf1"
@@ -302,3 +303,21 @@ def test_a_cache_goes_outside_of_the_function(recording):
     assert 1.2e9 < cache["predicted_step_ps"] < 2.0e9
     text = run(str(Path(paths[0]).parent))
     assert "TFRecordDataset inside flat_map (transformation 1) holds it up" in text
+
+
+def test_a_run_that_warms_up_is_not_in_what_computes(recording):
+    """Neither in the kinds of ops of the first sentence nor in the types of the one about work."""
+    trace = stepscope.open(recording("session", "run_meta_*.pb"))
+    left_out = trace.query(statements.statement("types_left_out")).rows()
+    in_warm_up = trace.query(
+        "SELECT place, op_type, sum(sum_self_ps)::BIGINT FROM op_sum SEMI JOIN "
+        "(FROM step WHERE kind = 'warm_up') USING (source_id) GROUP BY ALL ORDER BY ALL"
+    ).rows()
+    assert left_out == in_warm_up != []
+    computing = trace.query(statements.statement("computing_ops")).rows()
+    averaged = trace.query(
+        "SELECT op_name, sum(COALESCE(op_self_ps, self_ps)) FROM rollup_op SEMI JOIN "
+        "(FROM step WHERE averaged) USING (source_id) "
+        "WHERE layer = 'compute' AND class <> 'input' GROUP BY ALL"
+    ).rows()
+    assert {row[4]: row[-2] for row in computing} == dict(averaged) != {}

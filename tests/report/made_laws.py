@@ -62,6 +62,10 @@ def an_idle_device_beside_sleep() -> Tables:
     return draw(LONG + f"cpu/python thread : [$time sleep{'.' * 18}]\ngpu/s7 device_stream : {' ' * 59}[k]")
 
 
+def an_idle_device_for_longer_than_the_host_sleeps() -> Tables:
+    return draw(LONG + f"cpu/python thread : [$time sleep....]\ngpu/s7 device_stream : {' ' * 59}[k]")
+
+
 def batches(number: int = 3) -> Tables:
     tables = draw(STEPS + PYTHON + "gpu/s7 device_stream :  [k:MatMul]                 [k]")
     for row in tables.rows["step_stored"]:
@@ -185,6 +189,7 @@ def many_programs_in_a_folder() -> Tables:
 JUDGED: tuple[Callable[[], Tables], ...] = (
     allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
+    an_idle_device_for_longer_than_the_host_sleeps,
     missing_kernels_and_compute, a_host_ahead, functions_that_wait,
     waiting_for_a_copy_to_begin, unloading_code, python_of_a_library,
 )  # fmt: skip

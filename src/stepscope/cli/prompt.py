@@ -99,7 +99,7 @@ class SqlDialogue:
     def _run(self, text: str) -> None:
         for statement in statements(text):
             show = partial(write_rows, console=self.console, form=self.mode, everything=self._everything)
-            answer(self.trace, statement, self.mode, self._bar, show)
+            answer(self.trace, statement, self.mode, self._bar, show, self.console.say)
             self.console.out.flush()
 
     def _command(self, text: str) -> None:

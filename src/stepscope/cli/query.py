@@ -104,7 +104,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             spreadsheet=options.spreadsheet,
         )
         for statement in asked:
-            answer(trace, statement, options.format, bar, show)
+            answer(trace, statement, options.format, bar, show, console.say)
     return 0
 
 
@@ -207,8 +207,16 @@ def looks_like_sql(word: str) -> bool:
         return True
 
 
-def answer(trace: OpenTrace, statement: str, form: str, bar: Bar, show: Callable[..., None]) -> None:
-    """Runs a statement and writes its rows while they arrive; `show` is write_rows with how to write them.
+def answer(
+    trace: OpenTrace,
+    statement: str,
+    form: str,
+    bar: Bar,
+    show: Callable[..., None],
+    say: Callable[[str], None],
+) -> None:
+    """Runs a statement and writes its rows while they arrive; `show` is write_rows with how to write them,
+    and `say` what writes a sentence beside them.
 
     @NAME is an analysis of the library: with units as a table, raw in every other form. Its columns have the
     names that SQL has for them.
@@ -225,6 +233,8 @@ def answer(trace: OpenTrace, statement: str, form: str, bar: Bar, show: Callable
 
     shown = scaled(entry.columns, values)
     show(shown.titles, shown.rows, right=shown.right)
+    if not values and entry.kind == "analysis":
+        say(f"(no rows: `stepscope docs {entry.name}` says what it looks at)")
 
 
 def named(statement: str) -> library.Entry | None:

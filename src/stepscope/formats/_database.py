@@ -136,7 +136,8 @@ def store_of(pieces: Pieces, kind: type[Database], lacks: str) -> Store:
             with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as base:
                 database = kind(base)
                 database.read()
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
+            # The last is of names in a schema, and of SQLite's words about them.
             raise Damaged(f"it is damaged: {error}") from error
         if not database.events.any:
             raise Damaged(f"it holds no {lacks} with their times")

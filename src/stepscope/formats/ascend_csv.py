@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from stepscope.formats import Damaged, Pieces, _twins
+from stepscope.formats import Damaged, Pieces, Step, _twins
 from stepscope.formats._profile_events import MOST_BYTES, Events
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ _COLUMNS = (
 """What the two tables call a kernel, its type, what ran it, its begin and its length."""
 _DEVICES = ("Device_id", "Device ID", "Device Id")
 _US_PS = 1_000_000
+_MOST_US = 2**63 // 1000
+"""Times are below."""
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _OF_COLLECTIVES = ("COMMUNICATION", "HCCL")
 """What stands for the core that ran a collective."""
 
@@ -52,31 +57,46 @@ def _columns(names: list[str]) -> tuple[str, ...] | None:
 def build(pieces: Pieces) -> Store:
     """Kernels on the streams of their NPUs, and collectives beside them. Damaged when there are none."""
     data = pieces.read(MOST_BYTES)
-    first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
-    names = _cells(first)
-    columns = _columns(names)
-    if columns is None:
-        raise Damaged("its first line names no columns with the times of kernels")
     events = Events()
-    spans = sorted(_spans(names, columns, rest, events), key=lambda span: (span[0], -span[1]))
+    spans = sorted(_spans(data, events), key=lambda span: (span[0], -span[1]))
     if not spans:
         raise Damaged("it holds no kernels with their times")
     for start_ps, end_ps, name, device, row, args in spans:
         events.thread(f"NPU {device}", row, f"NPU {device}", row)
         events.slice(name, start_ps, end_ps, f"NPU {device}", row, "kernel", args)
     origin_ps = events.origin_ps or 0
-    store = events.store(pieces, data, "ascend")
+    store = events.store(pieces, data, "msprof")
     store.update_facts({"origin_unix_ns": origin_ps // 1000})
     return store
+
+
+def steps(pieces: Pieces) -> list[Step]:
+    """Steps from the first kernel of one to the first of the next, by their ids. Nothing says how long the
+    last one is."""
+    first_ps: dict[int, int] = {}
+    for columns, row in _rows(pieces.read(MOST_BYTES), Events()):
+        number, start_ps = row.get("Step Id", ""), _ps(row.get(columns[3]))
+        if start_ps is not None and _DIGITS.fullmatch(number):
+            first_ps[int(number)] = min(start_ps, first_ps.get(int(number), start_ps))
+    begun = sorted((start_ps, number) for number, start_ps in first_ps.items())
+    return [
+        (number, start_ps // 1000, next_ps // 1000, True)
+        for (start_ps, number), (next_ps, _) in pairwise(begun)
+    ]
 
 
 _Span = tuple[int, int, str, str, str, dict[str, Any]]
 """Begin and end in picoseconds, name, number of the NPU, row and args."""
 
 
-def _spans(names: list[str], columns: tuple[str, ...], text: str, events: Events) -> Iterator[_Span]:
-    name_column, _, core_column, start_column, length_column = columns
-    rows = csv.reader(io.StringIO(text, newline=""))
+def _rows(data: bytes, events: Events) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
+    """What the table calls its columns, and each row by the names of all."""
+    first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
+    names = _cells(first)
+    columns = _columns(names)
+    if columns is None:
+        raise Damaged("its first line names no columns with the times of kernels")
+    rows = csv.reader(io.StringIO(rest, newline=""))
     while True:
         try:
             cells = next(rows, None)
@@ -85,14 +105,17 @@ def _spans(names: list[str], columns: tuple[str, ...], text: str, events: Events
             continue
         if cells is None:
             return
-        if not cells:
-            continue
-        row = {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
+        if cells:
+            yield columns, {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
+
+
+def _spans(data: bytes, events: Events) -> Iterator[_Span]:
+    for (name_column, _, core_column, start_column, length_column), row in _rows(data, events):
         start_ps, length_ps = _ps(row.get(start_column)), _ps(row.get(length_column))
         if start_ps is None or length_ps is None:
             events.miss()
             continue
-        device = next((row[column] for column in _DEVICES if row.get(column, "").isdecimal()), "0")
+        device = next((row[column] for column in _DEVICES if _DIGITS.fullmatch(row.get(column, ""))), "0")
         if row.get(core_column) in _OF_COLLECTIVES:
             place = "stream of collectives"
         else:
@@ -119,4 +142,4 @@ def _ps(cell: str | None) -> int | None:
         found = Decimal((cell or "").strip())
     except InvalidOperation:
         return None
-    return int(found * _US_PS) if found.is_finite() and 0 <= found < 2**62 else None
+    return int(found * _US_PS) if found.is_finite() and 0 <= found < _MOST_US else None

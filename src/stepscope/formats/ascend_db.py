@@ -45,14 +45,14 @@ def build(pieces: Pieces) -> Store:
 class _Ascend(Database):
     """A database that is being read into events."""
 
-    producer = "ascend"
-
     def __init__(self, base: sqlite3.Connection) -> None:
         super().__init__(base)
         timed = ("TASK", "COMMUNICATION_OP", "CANN_API", "PYTORCH_API", "MSTX_EVENTS")
         self.tables = [table for table in timed if self.has(table, "startNs", "endNs")]
         self.begin(*((table, "startNs") for table in self.tables))
         self.origin_unix_ns = self.start_ns or None
+        # As of the timelines of torch_npu, which have what PyTorch's own profiler writes.
+        self.producer = "kineto" if "PYTORCH_API" in self.tables else "msprof"
         self.ranks = self._found_ranks()
 
     def _found_ranks(self) -> dict[str, int]:

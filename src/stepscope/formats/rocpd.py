@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 NAME = "rocpd"
 _OF_ROCPD = (b"rocpd_kernel_dispatch", b"rocpd_api_ops")
-_RECORDER = "(e.apiName LIKE '%::%' OR e.apiName = 'hcc_activity_callback')"
+_RECORDER = "(e.apiName LIKE '%::%' OR e.apiName IN ('hcc_activity_callback', 'rpdflush'))"
 """Calls of rocmProfileData itself."""
+_RUNTIME = "(e.apiName GLOB 'hip[A-Z]*' OR e.apiName GLOB 'hsa_*')"
+"""Calls of the runtime; others are what the program marked."""
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -51,13 +53,14 @@ class _Rocpd(Database):
         self.begin(("kernels", "start"), ("memory_copies", "start"), ("regions", "start"))
         # Each process counts its calls from 1.
         joined = "'correlation', e.pid << 32 | e.stack_id"
-        if self.has("kernels"):
+        common = ("name", "pid", "stack_id", "start", "end")
+        if self.has("kernels", "agent_type_index", "queue_id", *common):
             gpu = "e.agent_type_index"
             args = f"'device', {gpu}, 'stream', e.queue_id, {joined}"
             self.add_work(
                 DatabaseSpans("kernels AS e", "e.name", "'kernel'", gpu, "'stream ' || e.queue_id", args)
             )
-        if self.has("memory_copies"):
+        if self.has("memory_copies", "dst_agent_type_index", "src_agent_type_index", "size", *common):
             ends = ("e.dst_agent_type_index", "e.src_agent_type_index")
             gpu = "(CASE WHEN e.dst_agent_type = 'GPU' THEN {} ELSE {} END)".format(*ends)
             name = "'Memcpy ' || replace(e.name, 'MEMORY_COPY_', '')"
@@ -65,8 +68,9 @@ class _Rocpd(Database):
             self.add_work(
                 DatabaseSpans("memory_copies AS e", name, "'gpu_memcpy'", gpu, "'stream of copies'", args)
             )
-        if self.has("regions"):
-            category = "CASE WHEN e.category LIKE 'MARKER%' THEN 'user_annotation' ELSE 'hip_runtime' END"
+        if self.has("regions", "category", "tid", *common):
+            is_call = "e.category LIKE '%API%' AND e.category NOT LIKE 'MARKER%'"
+            category = f"CASE WHEN {is_call} THEN 'hip_runtime' ELSE 'user_annotation' END"
             self.add_calls(DatabaseSpans("regions AS e", "e.name", category, "e.pid", "e.tid", joined))
         for view, table in (
             ("kernels", "rocpd_kernel_dispatch"),
@@ -96,7 +100,7 @@ class _Rocpd(Database):
         calls = DatabaseSpans(
             "api AS e",
             "e.apiName",
-            "'hip_runtime'",
+            f"CASE WHEN {_RUNTIME} THEN 'hip_runtime' ELSE 'user_annotation' END",
             "e.pid",
             "e.tid",
             "'correlation', e.id",

@@ -25,7 +25,8 @@ NAME = "xla_dump"
 TRAITS = Traits(kind="dump")
 CACHED = False
 """A dump is many files."""
-_TEXT = re.compile(rb"\s*HloModule [^\s,]")
+_TEXT = re.compile(rb"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*\n)*HloModule [^\s,]")
+"""A module may follow comments."""
 _OPCODE = re.compile(rb"[a-z][a-z0-9-]*")
 
 

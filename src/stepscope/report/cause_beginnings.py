@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.step_breakdown.labels import is_framework_file
+from stepscope.instruments.causes.judgement import LISTED_FROM
+from stepscope.instruments.step_breakdown.labels import LABELS, ON_DEVICES, is_framework_file
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
@@ -60,7 +61,15 @@ def _shows_no_op(judgement: Judgement) -> bool:
     return not of_ops and judgement.place is None
 
 
+def _idles_otherwise(judgement: Judgement) -> bool:
+    """Whether an accelerator is idle for longer than the part says: while the host launches or waits for
+    input, which have parts of their own."""
+    others = (label for label in LABELS if label not in (*ON_DEVICES, "idle", "unknown"))
+    return judgement.gap_launches is None and sum(map(judgement.share_of, others)) > LISTED_FROM
+
+
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
+    "idle": (Beginning(_idles_otherwise, "the accelerator is idle without a recorded reason for {part}"),),
     # An op calls Python, so "no op runs" would be wrong.
     "python": (
         Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),

@@ -49,12 +49,14 @@ def headline(
     of_libraries: Mapping[str, str] | None = None,
     of_ops: bool = True,
     launched: Sequence[tuple[str, int]] = (),
+    left_out: Sequence[tuple[str, str, int]] = (),
 ) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
     several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
     those sentences speak of, and their mean, of which these have to speak as well. of_libraries: ops of the
     program by the types of what libraries run for it. of_ops: a recorder knows ops. launched: what devices
-    computed for each op that launched kernels, in picoseconds."""
+    computed for each op that launched kernels, in picoseconds. left_out: place and type of op, and what its
+    ops take in runs that averages leave out, in picoseconds."""
     if judged > 1:
         return
     steps = [row for row in rows_of["step_times"] if row["averaged"]]
@@ -73,7 +75,9 @@ def headline(
     if main is not None:
         yield _mean_step(rows_of, main, several_hosts)
     yield from _least_busy(rows_of, main, several_hosts)
-    yield from _most_work(_named_by_ops(rows_of["op_types"], launched), of_libraries or {}, of_ops)
+    yield from _most_work(
+        _named_by_ops(_averaged(rows_of["op_types"], left_out), launched), of_libraries or {}, of_ops
+    )
 
 
 def sampled(lines: Rows) -> Iterable[str]:
@@ -178,6 +182,14 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
         parts[0] += " of it"
         most = f"Most work {_PLACES[place]}" if of_ops else "Most of what ran"
         yield f"{most}: {', '.join(f'{part})' for part in parts)}."
+
+
+def _averaged(op_types: Rows, left_out: Sequence[tuple[str, str, int]]) -> Rows:
+    """The types of op without what is left out; as they are where nothing is."""
+    less = {(place, op_type): self_ps for place, op_type, self_ps in left_out}
+    return [
+        {**row, "self_ps": row["self_ps"] - less.get((row["place"], row["op_type"]), 0)} for row in op_types
+    ]
 
 
 def _named_by_ops(op_types: Rows, launched: Sequence[tuple[str, int]]) -> Rows:

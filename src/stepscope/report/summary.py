@@ -68,7 +68,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     found = findings_of(answers, problems, notes, several, framework, of_libraries)
     unsaid = _unsaid(found, bool(of_spans), rows_of["step_list"])
     findings = weighed(found, judged)
-    launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
+    work = _work_beside(trace, framework)
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
     of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
@@ -77,7 +77,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         *(of_spans or of_cause),
         *provenance.switched_on(trace.query),
         *of_memory,
-        *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, launched),
+        *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, *work),
         *course.at_top,
     )
     seen = () if first or several else tuple(sampled(_lines(trace)))
@@ -104,6 +104,15 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         facts=_facts(rows_of),
         document=document(judged, notes, unrelated),
     )
+
+
+def _work_beside(
+    trace: OpenTrace, framework: str | None
+) -> tuple[Sequence[tuple[str, int]], Sequence[tuple[str, str, int]]]:
+    """What launched kernels, and the work of runs that averages leave out, as headline() takes them."""
+    launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else []
+    left_out = trace.query(statement("types_left_out")).rows() if framework == "tensorflow" else []
+    return launched, left_out
 
 
 def _moments_alone(rows_of: Mapping[str, Rows]) -> tuple[str, ...]:

@@ -139,7 +139,10 @@ _KINDS = (
     (b"Rar!", "RAR archive (unpack it first)"),
     (b"\x80\x04", "pickle"),
 )
-_PAGES = (".overview_page.pb", ".input_pipeline.pb", ".kernel_stats.pb", ".memory_profile.pb")
+_PAGES = tuple(
+    f".{page}.pb"
+    for page in ("overview_page", "input_pipeline", "kernel_stats", "memory_profile", "tensorflow_stats")
+)
 """What TensorBoard's profiler computes from an XPlane."""
 _HLO = "HLO module"
 _DUMPED = re.compile(r"(?:\d+\.)?module_\d+\.")

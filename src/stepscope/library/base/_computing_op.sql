@@ -1,10 +1,11 @@
 -- Ops that compute, or call Python
 --
 -- question: How long does each kind of slice of such an op run, on devices and on hosts?
--- reads: rollup_op, track_place, slice, _launching_op
+-- reads: rollup_op, track_place, slice, _started_source, _launching_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
+--   Files of a single run that compiled or warmed up are left out where others are averaged, as in the steps.
 -- columns:
 --   run_id, host_id
 --   place | text | Place | device or host
@@ -26,8 +27,10 @@ WITH kinds AS (
     CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
+  LEFT JOIN _started_source AS o ON o.started_source = r.source_id
   WHERE
-    r.layer IN ('compute', 'python')
+    o.started_source IS NULL
+    AND r.layer IN ('compute', 'python')
     AND r.class <> 'input'
     AND p.place IN ('device', 'host')
 ),

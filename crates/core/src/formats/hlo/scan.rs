@@ -39,6 +39,9 @@ impl<'a> Cursor<'a> {
                     let end = memchr::memmem::find(body, b"*/");
                     self.at += end.map_or(body.len(), |end| end + 2);
                 }
+                b'/' if lines && self.bytes[self.at..].starts_with(b"//") => {
+                    self.line();
+                }
                 _ => return,
             }
         }

@@ -110,6 +110,10 @@ fn odd_text_is_read_as_far_as_it_goes() {
     for bytes in [&b""[..], b"HloModule x", b"HloModule x\n\nENTRY a {\n}\n"] {
         assert!(module(bytes).is_err());
     }
+    let introduced = format!("/* A licence\n * of its own. */\n\n// Made by hand.\n\n{LOOP}");
+    assert!(super::text::looks_like(introduced.as_bytes()));
+    let found = module(introduced.as_bytes()).expect("a module");
+    assert_eq!((found.lost, found.computations.len()), (0, 3));
     let plain = LOOP.replace('%', "");
     assert_eq!(
         module(plain.as_bytes())

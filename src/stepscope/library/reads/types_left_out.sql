@@ -1,0 +1,15 @@
+-- Types of op in runs that averages leave out
+--
+-- question: How long do ops of each type run in files of runs that started the program up?
+-- reads: op_sum, _started_source
+-- columns:
+--   place | text | device, host or launch
+--   op_type | text | type of the op
+--   self_ps | ps | self times, added up
+SELECT
+  columns!(o, place, op_type),
+  sum!(o.sum_self_ps) AS self_ps
+FROM op_sum AS o
+INNER JOIN _started_source AS s ON s.started_source = o.source_id
+GROUP BY o.place, o.op_type
+ORDER BY nulls_last!(o.place, o.op_type)
