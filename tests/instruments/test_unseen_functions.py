@@ -1,10 +1,11 @@
-"""Pipelines of TensorFlow 1: functions of parallel stages are not recorded, and neither is the time between
+"""Pipelines of TensorFlow 1: nothing names the iterator of a function, and nothing tells of the time between
 runs."""
 
 from __future__ import annotations
 
 import pytest
 
+from stepscope.instruments.pipeline.calls import read_function_ops
 from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.report.pipeline import evidence
@@ -110,3 +111,32 @@ def test_time_between_runs_lets_a_pipeline_work_ahead(apart_ps: int | None, conf
     assert ("In these runs, yes" in text) == (apart_ps is not None)
     assert ("5.00 ms lie between one of them and the next" in text) == (apart_ps is not None)
     assert ("The pipeline keeps up" in text) == (apart_ps is None)
+
+
+def ops(*names: str) -> list[tuple[int, int, str, int, int, str]]:
+    """Rows of ops that ran on two threads, each for 3 ms from the same moment."""
+    return [(i, 90 + i % 2, "tf_Compute", MS, 3 * MS, name) for i, name in enumerate(names)]
+
+
+def test_ops_of_the_only_function_are_its_work() -> None:
+    """TensorFlow 1.15 records them on its threads, and names no iterator."""
+    drawn = Drawn()
+    for i in range(5):
+        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 5)
+        drawn.add(LOOP, "Iterator::Model", 10 * i, 5)
+        drawn.add(LOOP, "Iterator::Model::MapAndBatch", 10 * i, 5, label="parallelism=4")
+        drawn.add(RUNNER, "Iterator::Model::MapAndBatch::FlatMap[0]::TFRecord", 10 * i, 1)
+    calls = drawn.calls()
+    calls += read_function_ops(calls, ops("resize:Resize", "f:PyFunc"))
+    loads = {load.stage.short: load for load in diagnose(calls, steps(5, 10)).loads}
+    load = loads["MapAndBatch"]
+    assert (load.stage.parallelism, load.width, load.function_ps, load.python) == (4, 2, 6 * MS, True)
+    assert not load.unseen
+
+
+@pytest.mark.parametrize("beside", ["Iterator::Model::Map", "Iterator::Model::Map::ParallelMap"])
+def test_ops_of_several_functions_are_nobodys(beside: str) -> None:
+    drawn = Drawn()
+    drawn.add(LOOP, "Iterator::Model::Map::MapAndBatch", 0, 5)
+    drawn.add(LOOP, beside, 0, 5)
+    assert read_function_ops(drawn.calls(), ops("resize:Resize")) == []

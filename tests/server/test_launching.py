@@ -1,9 +1,10 @@
-"""Ops of devices by what launched them: the same work as without, and PyTorch's own names for it."""
+"""Rows that a page reads whole: ops of devices by what launched them, and blocks of memory."""
 
 from __future__ import annotations
 
 import pytest
 
+from stepscope.library import statements
 from stepscope.server import analyses
 from stepscope.session import trace
 from tests.corpus import SAMPLES
@@ -19,3 +20,12 @@ def test_what_launched_ops_adds_up_to_them(name: str) -> None:
     assert {row["place"] for row in launching} <= {"device"}
     of_svd = [row["launcher"] for row in launching if "gesvdbj_batch_32x16" in row["op"]]
     assert set(of_svd) == ({"aten::_linalg_svd"} if "torch" in name else set())
+
+
+def test_blocks_keep_their_columns() -> None:
+    with trace.open(SAMPLES / "run_metadata", cache=False) as opened:
+        rows = analyses.buffers(opened)["rows"]
+    assert rows
+    named = next(one for one in statements.reads() if one.name == "page_buffers")
+    assert all(list(row) == [column.name for column in named.columns] for row in rows)
+    assert {type(row["source_id"]) for row in rows} == {str}

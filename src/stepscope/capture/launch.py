@@ -8,8 +8,7 @@ import sys
 import threading
 from pathlib import Path
 from shlex import quote
-from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from . import clocks
 from .folder import write_whole
@@ -94,12 +93,7 @@ class Telling:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop.set()
         self._thread.join(2.0)
 

@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Type
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 _ENDING = (
     *("SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2"),
@@ -35,12 +34,7 @@ class Passing:
                     self._before[number] = signal.signal(number, self._pass)
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         while self._before:
             signal.signal(*self._before.popitem())
 

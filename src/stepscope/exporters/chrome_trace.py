@@ -24,7 +24,7 @@ from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
 from stepscope.exporters.own_marks import members
-from stepscope.exporters.track_ids import TrackIds, count
+from stepscope.exporters.track_ids import TrackIds, count_events
 from stepscope.formats import chrome_trace as own
 from stepscope.formats import traits
 from stepscope.library.statements import statement
@@ -71,7 +71,7 @@ def write(
         )
     found = memory_rows.look(trace) if memory else memory_rows.NOTHING
     layout = lay_out(trace, found.spans)
-    rows = {name: count(trace, name) for name in ("slice", "instant", "counter", "flow")}
+    rows = count_events(trace)
     if not dataflow:
         del rows["flow"]
     if found.spans:

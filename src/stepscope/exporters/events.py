@@ -8,10 +8,11 @@ warehouses guess types from the first lines and would otherwise see only NULLs i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from stepscope.exporters.fields import quote
-from stepscope.exporters.track_ids import TrackIds, count
+from stepscope.exporters.track_ids import TrackIds, count_events
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -58,9 +59,11 @@ def sql(trace: OpenTrace) -> str:
         "instant": _instants,
     }
     numbers, begin = {}, 1
+    rows = count_events(trace)
+    of_sources = trace.query(statement("event_numbers")).rows()
     for table in tables:
-        numbers[table] = _number(trace, table, begin)
-        begin += count(trace, table)
+        numbers[table] = _number(table, begin, [row[1:] for row in of_sources if row[0] == table])
+        begin += rows[table]
     first = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
     others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in tables}
     parts = [
@@ -80,9 +83,9 @@ first AS (
 """
 
 
-def _number(trace: OpenTrace, table: str, begin: int) -> str:
-    """SQL that numbers the rows of a table from `begin`, without storing them."""
-    rows = trace.query(statement(f"{table}_numbers")).rows()
+def _number(table: str, begin: int, rows: Iterable[tuple[int, int, int]]) -> str:
+    """SQL that numbers the rows of a table from `begin`, without storing them. rows: sources with their first
+    and last id."""
     shifts = {}
     for source_id, first, last in rows:
         shifts[source_id] = begin - first

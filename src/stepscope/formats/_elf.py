@@ -12,7 +12,6 @@ import mmap
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
@@ -75,9 +74,7 @@ class Elf:
     def __enter__(self) -> Elf:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.data.close()
 
     def _damaged(self, offset: int, seen: str) -> UnreadableSource:

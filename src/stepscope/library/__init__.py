@@ -24,12 +24,11 @@ for costs time, its `formula` how the numbers are worked out and from when on it
 unit: text, int, float, bool, ps, bytes, ratio or unix_ns. `SHARED_COLUMNS` describes what most entries have;
 headers only name those: `--   run_id, host_id`.
 
-Files whose name begins with `_` are private: building stones that may change at any time.
-
-The folder `reads` has the statements that instruments, reports and exporters run. They are private, too.
-Their first line is the question. Their columns have no heading, and a column of what they read is only named:
-the schema or the view describes it. They may have `parameters`, lines of `name | unit | meaning`; ints and
-texts are lists. `$name` in the SQL is the value of a parameter; `statements.py` writes it as a literal,
+Files whose name begins with `_` are private: building stones that may change at any time. So is the folder
+`reads`, which has the statements that instruments, reports and exporters run. The first line of a private
+file is its question. Its columns have no heading, and a column of what it reads is only named: the schema or
+the view describes it. Statements may have `parameters`, lines of `name | unit | meaning`; ints and texts are
+lists. `$name` in the SQL is the value of a parameter; `statements.py` writes it as a literal,
 which every engine understands. Only they may end in a LIMIT, or say why their rows have no `order`: all other
 statements but views have a total one.
 """
@@ -238,12 +237,12 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     lines = text.splitlines()
     size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     title, keys = _header(name, lines[:size])
+    is_private = kind == "read" or name.startswith("_")
     body = expanded("\n".join(lines[size:]).strip())
-    _check_form(kind, name, keys, body)
-    of_read = kind == "read"
-    columns = tuple(column for line in keys["columns"] for column in _columns(name, line, not of_read))
+    _check_form("read" if is_private else kind, name, keys, body)
+    columns = tuple(column for line in keys["columns"] for column in _columns(name, line, not is_private))
     parameters = tuple(_field(name, line, False, LISTS) for line in keys.get("parameters", ()))
-    used = set(PARAMETER.findall(body)) if of_read else set()
+    used = set(PARAMETER.findall(body)) if kind == "read" else set()
     if used != {parameter.name for parameter in parameters}:
         raise HeaderError(f"{name}: its SQL uses the parameters {sorted(used)}")
     found = Entry(

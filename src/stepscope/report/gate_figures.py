@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from stepscope import units
 from stepscope.report.bases import called
@@ -32,10 +32,7 @@ def how_many(side: Sequence[RecordedRun]) -> str:
 
 def exceeded_text(kept: Kept) -> str:
     """A figure beyond its limit, and the limit."""
-    most, allowed = (
-        units.show(rounded_whole(value), figure_unit(kept.unit))
-        for value in (kept.candidate[1], kept.allowed)
-    )
+    most, allowed = (figure_text(value, kept.unit) for value in (kept.candidate[1], kept.allowed))
     return f"{FIGURES[kept.name]} {most}, allowed {allowed}"
 
 
@@ -63,17 +60,12 @@ def change_text(share: float | None) -> str:
     return f"{'-' if share < 0 else '+'}{units.show(abs(share), 'ratio')}"
 
 
-def rounded_whole(value: float) -> float:
-    """An int where the value is whole, so that it is shown without decimals."""
-    return int(value) if value == int(value) else value
-
-
-def figure_unit(unit: str) -> Any:
-    """The unit of a figure, as units.show() takes it."""
-    return unit
+def figure_text(value: float, unit: str) -> str:
+    """A figure in its unit; without decimals where it is whole."""
+    return units.show(units.whole(value), cast("units.Unit", unit))
 
 
 def span_text(values: tuple[float, float], unit: str) -> str:
     """From the least to the most, or one value where they are equal."""
-    low, high = (units.show(rounded_whole(value), figure_unit(unit)) for value in values)
+    low, high = (figure_text(value, unit) for value in values)
     return low if low == high else f"{low} to {high}"

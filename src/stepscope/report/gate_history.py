@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.instruments.compare.history import LEAST_RECORDINGS, find
-from stepscope.report.gate_figures import FIGURES, change_text, figure_unit, how_many, rounded_whole
+from stepscope.report.gate_figures import FIGURES, change_text, figure_text, how_many
 from stepscope.report.gate_sections import recordings_section
 from stepscope.report.parts import Column, Report, Section, Table
 
@@ -36,8 +36,8 @@ def history_section(history: History) -> Section:
                 FIGURES.get(change.figure, change.figure),
                 at.name,
                 at.origin_unix_ns,
-                units.show(rounded_whole(round(change.before, 6)), figure_unit(change.unit)),
-                units.show(rounded_whole(round(change.after, 6)), figure_unit(change.unit)),
+                figure_text(round(change.before, 6), change.unit),
+                figure_text(round(change.after, 6), change.unit),
                 change_text(change.after / change.before - 1),
                 change.p,
             )

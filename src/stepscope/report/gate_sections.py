@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import units
 from stepscope.instruments.compare.timed_figures import MOST_VARIATION
 from stepscope.report.bases import BASES, called
-from stepscope.report.gate_figures import FIGURES, change_text, figure_unit, rounded_whole, span_text
+from stepscope.report.gate_figures import FIGURES, change_text, figure_text, span_text
 from stepscope.report.gate_reasons import WHYS
 from stepscope.report.parts import Column, Section, Table
 
@@ -38,7 +38,7 @@ def limits_section(judged: Judged) -> Section:
             FIGURES[limit.name],
             None if limit.baseline is None else span_text(limit.baseline, limit.unit),
             span_text(limit.candidate, limit.unit),
-            units.show(rounded_whole(limit.allowed), figure_unit(limit.unit)),
+            figure_text(limit.allowed, limit.unit),
             "not judged" if limit.status == "unjudged" else limit.status,
         )
         for limit in judged.limits

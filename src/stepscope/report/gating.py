@@ -12,10 +12,9 @@ from stepscope.report.gate_figures import (
     FIGURES,
     change_text,
     exceeded_text,
-    figure_unit,
+    figure_text,
     how_many,
     interval_text,
-    rounded_whole,
     slower_text,
     span_text,
 )
@@ -173,7 +172,7 @@ def _skipped(group: str, name: str, message: str) -> dict[str, Any]:
 
 
 def _limit_check(limit: Kept) -> dict[str, Any]:
-    allowed = units.show(rounded_whole(limit.allowed), figure_unit(limit.unit))
+    allowed = figure_text(limit.allowed, limit.unit)
     return {
         "group": "limits",
         "name": limit.name,

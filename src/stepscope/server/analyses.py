@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepscope import library
 from stepscope.errors import NothingFound
 from stepscope.library.statements import statement
-from stepscope.server.catalog import dicts
-from stepscope.server.replies import Refused
+from stepscope.server.catalog import dicts, page_row
+from stepscope.server.replies import refuse
 
 if TYPE_CHECKING:
     from stepscope.library import Entry
@@ -37,13 +37,7 @@ def answer(trace: OpenTrace, entry: Entry, filters: Mapping[str, str]) -> dict[s
     names = [column.name for column in entry.columns]
     for name in filters:
         if name not in names:
-            raise Refused(
-                400,
-                "The analysis has no such column.",
-                seen=repr(name)[:60],
-                todo=f"use {', '.join(names)}",
-                slug="request-odd",
-            )
+            refuse(repr(name)[:60], f"use {', '.join(names)}", "The analysis has no such column.")
     at = {names.index(name): value for name, value in filters.items()}
     found = trace.ask(entry).rows()
     rows = [row for row in found if all(_text(row[i]) == value for i, value in at.items())]
@@ -58,10 +52,7 @@ def answer(trace: OpenTrace, entry: Entry, filters: Mapping[str, str]) -> dict[s
                 {"name": field.name, "unit": field.unit, "title": field.title, "about": field.about}
                 for field in entry.columns
             ],
-            "rows": [
-                {name: _safe(name, value) for name, value in zip(names, row, strict=True)}
-                for row in rows[:MOST_ROWS]
-            ],
+            "rows": [page_row(dict(zip(names, row, strict=True))) for row in rows[:MOST_ROWS]],
             "total": len(rows),
         },
         "chart": None if chart is None else {**chart._asdict(), "title": entry.title},
@@ -86,16 +77,16 @@ def launching(trace: OpenTrace) -> dict[str, Any]:
 def buffers(trace: OpenTrace) -> dict[str, Any]:
     """The largest blocks of each allocator, on the page's axis of time."""
     rows = dicts(trace.query(statement("page_buffers", most=MOST_BLOCKS)))
-    return {"rows": [{key: _safe(key, value) for key, value in row.items()} for row in rows]}
+    return {"rows": [page_row(row) for row in rows]}
+
+
+ROWS: dict[str, Callable[[OpenTrace], dict[str, Any]]] = {
+    "ops": ops,
+    "launching": launching,
+    "buffers": buffers,
+}
 
 
 def _text(value: Any) -> str:
     """A value as the text of a query string."""
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _safe(name: str, value: Any) -> Any:
-    """Ids exceed the integers of JavaScript; values that JSON lacks count as none."""
-    if name.endswith("_id") and isinstance(value, int):
-        return str(value)
-    return None if isinstance(value, float) and value - value != 0 else value

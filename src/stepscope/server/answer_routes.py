@@ -72,19 +72,9 @@ async def analysis(page: OpenPage, request: Request) -> Response:
     return Json(await page.recording.long.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
 
 
-async def ops(page: OpenPage, request: Request) -> Response:
-    """All ops, for tables, treemaps and flame graphs."""
-    return Json(await page.recording.ops())
-
-
-async def launching(page: OpenPage, request: Request) -> Response:
-    """Work on devices, by the op that launched it."""
-    return Json(await page.recording.launching())
-
-
-async def buffers(page: OpenPage, request: Request) -> Response:
-    """Blocks of memory: the lifetimes of tensors."""
-    return Json(await page.recording.buffers())
+async def rows(page: OpenPage, request: Request) -> Response:
+    """All ops, work on devices by the op that launched it, or blocks of memory."""
+    return Json(await page.recording.rows(request.scope["path"].rpartition("/")[2]))
 
 
 async def about_model(page: OpenPage, request: Request) -> Response:

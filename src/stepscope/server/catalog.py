@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,15 +56,15 @@ def read(trace: OpenTrace) -> Catalog:
         "given": list(trace.given),
         "runs": dicts(trace.query(statement("page_runs"))),
         "hosts": dicts(trace.query(statement("page_hosts"))),
-        "sources": [safe(row) for row in sources],
-        "notes": [safe(row) for row in dicts(trace.query(statement("page_notes")))],
+        "sources": [page_row(row) for row in sources],
+        "notes": [page_row(row) for row in dicts(trace.query(statement("page_notes")))],
         "skipped": [
             {"name": skipped.path, "slug": skipped.slug, "detail": skipped.detail}
             for skipped in trace.skipped
         ],
         "tracks": [_track(number, row) for number, row in enumerate(tracks)]
         + [_thread(number, row) for number, row in enumerate(threads, len(tracks))],
-        "steps": [_step(row) for row in steps],
+        "steps": [timed_row(row) for row in steps],
         "start_ps": min((row["first_ps"] for row in placed), default=0),
         "end_ps": max((row["last_ps"] for row in placed), default=0),
         "classes": list(CLASSES),
@@ -72,37 +73,10 @@ def read(trace: OpenTrace) -> Catalog:
     return Catalog(members, ids, {track: number for number, track in enumerate(ids)}, bool(threads))
 
 
-def _track(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "track": number,
-        "run_id": row["run_id"],
-        "host_id": row["host_id"],
-        "source_id": str(row["source_id"]),
-        "process": row["process"],
-        "name": row["name"],
-        "kind": row["kind"],
-        "records": row["records"],
-        "place": row["place"],
-        "device": row["device"],
-        "device_kind": row["device_kind"],
-        "depths": row["depths"],
-        "slices": row["slices"],
-        "group": row["process"] or row["device"] or row["host_id"],
-    }
-
-
-def _step(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": str(row["id"]),
-        "run_id": row["run_id"],
-        "host_id": row["host_id"],
-        "step": row["step"],
-        "name": row["name"],
-        "kind": row["kind"],
-        "ts_ps": row["begin_ps"],
-        "dur_ps": row["dur_ps"],
-        "averaged": row["averaged"],
-    }
+def _track(number: int, row: dict[str, Any]) -> dict[str, Any]:
+    del row["sort_index"]
+    group = row["process"] or row["device"] or row["host_id"]
+    return {"track": number, **page_row(row), "group": group}
 
 
 def _natural_order(track: dict[str, Any]) -> tuple[Any, ...]:
@@ -143,6 +117,19 @@ def dicts(result: QueryResult) -> list[dict[str, Any]]:
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
 
 
-def safe(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with ids as text."""
-    return {key: str(value) if key == "source_id" else value for key, value in row.items()}
+def page_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row for a page: ids as text, since they exceed the integers of JavaScript; values that JSON lacks as
+    none."""
+    return {name: _page_value(name, value) for name, value in row.items()}
+
+
+def timed_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the start on the axis of time as ts_ps, which statements cannot call so beside the time
+    of the source."""
+    return {"ts_ps" if name == "begin_ps" else name: value for name, value in page_row(row).items()}
+
+
+def _page_value(name: str, value: Any) -> Any:
+    if isinstance(value, int) and (name == "id" or name.endswith("_id")):
+        return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,7 +13,7 @@ from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame, traced_python
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.library.statements import statement
-from stepscope.server.catalog import Catalog, dicts
+from stepscope.server.catalog import Catalog, dicts, timed_row
 
 if TYPE_CHECKING:
     from stepscope._core import Sums
@@ -24,7 +24,6 @@ MOST_ARROWS = 200
 MOST_NAMES = 200
 MOST_LONGEST = 2
 MOST_CHILD_NAMES = 40
-_IDS = ("id", "source_id", "parent_id", "correlation_id")
 
 
 def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
@@ -32,11 +31,11 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
     row = _row(trace, slice_id)
     args = row.pop("args_json")
     track = catalog.numbers.get(row.pop("track_id"))
-    row["ts_ps"] = row.pop("begin_ps")
     parent = row["parent_id"]
     above = [] if parent is None else dicts(trace.query(statement("page_slice", slice_id=parent)))
     asked = {"slice_id": slice_id, "most": MOST_CHILDREN}
     children = dicts(trace.query(statement("page_children", **asked)))
+    numbers = [row.pop("children") for row in children]
     asked["most"] = MOST_ARROWS
     arrows = dicts(trace.query(statement("page_flows", **asked)))
     launched: list[dict[str, Any]] = []
@@ -50,14 +49,11 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
         (call,) = dicts(trace.query(statement("page_slice", slice_id=launcher)))
         beyond = [call, *_enclosing_slices(trace, launcher, call["parent_id"])]
     return {
-        "slice": {key: _text(value) if key in _IDS else value for key, value in row.items()},
+        "slice": timed_row(row),
         "args": _args(args),
         "parent": {"id": str(parent), "name": above[0]["name"]} if above else None,
-        "children": [
-            {"id": str(row["id"]), "name": row["name"], "ts_ps": row["begin_ps"], "dur_ps": row["dur_ps"]}
-            for row in children
-        ],
-        "children_total": children[0]["children"] if children else 0,
+        "children": [timed_row(row) for row in children],
+        "children_total": numbers[0] if numbers else 0,
         "children_by_name": _children_by_name(trace, slice_id),
         "around": [_named(row) for row in around],
         "launched_by": [_named(row) for row in beyond],
@@ -237,10 +233,6 @@ def counters(trace: OpenTrace, catalog: Catalog, first_ps: int, until_ps: int, p
             for (track, name, part), points in series.items()
         ]
     }
-
-
-def _text(value: int | None) -> str | None:
-    return None if value is None else str(value)
 
 
 def _args(text: str | None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import NothingFound
 from stepscope.formats.xla import known_modules
@@ -12,7 +12,7 @@ from stepscope.instruments.graphs import level as level_of
 from stepscope.library.statements import statement
 from stepscope.report.graph import dumped, dumped_graphs, stored, stored_graphs
 from stepscope.server.catalog import dicts
-from stepscope.server.replies import Refused
+from stepscope.server.replies import refuse
 from stepscope.sources.source import Source
 from stepscope.sources.stores import is_store
 from stepscope.sources.user_paths import is_lake
@@ -104,11 +104,11 @@ def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
     with 400 for anything else."""
     opened, fold, flat, arguments = (given[key] for key in LEVEL_KEYS[1:])
     if not isinstance(opened, list) or not all(isinstance(path, str) for path in opened):
-        _odd("open", "a list of paths")
+        refuse("open", "send a list of paths")
     if len(opened) > MOST_OPEN:
-        _odd(f"{len(opened)} paths", f"at most {MOST_OPEN}")
+        refuse(f"{len(opened)} paths", f"send at most {MOST_OPEN}")
     if not all(isinstance(flag, bool) for flag in (fold, flat, arguments)):
-        _odd("fold, flat or given", "true or false")
+        refuse("fold, flat or given", "send true or false")
     seen = level_of(found, opened, fold=fold, flat=flat, given=arguments)
     return {
         "boxes": [vars(box) for box in seen.boxes],
@@ -140,9 +140,5 @@ def way(start: str, end: str, found: Hierarchy) -> dict[str, Any]:
 def asked_number(value: object) -> int:
     """The index of a graph in a request's body."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_GRAPHS:
-        _odd("graph", "a whole number")
+        refuse("graph", "send a whole number")
     return value
-
-
-def _odd(seen: str, todo: str) -> NoReturn:
-    raise Refused(400, "The request makes no sense.", seen=seen, todo=f"send {todo}", slug="request-odd")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as python_json
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
 from stepscope.background import go_on
@@ -15,7 +15,7 @@ from stepscope.instruments.tfprof.tree import tree
 from stepscope.presenters import json
 from stepscope.report import tfprof as report
 from stepscope.server.catalog import FORMAT
-from stepscope.server.replies import Refused
+from stepscope.server.replies import refuse
 
 if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
@@ -64,19 +64,17 @@ def answer(model: tfprof.TfprofModel, given: dict[str, Any]) -> dict[str, Any]:
     400 for another view, an unknown option and a bad value."""
     view, words = given["view"], given["options"]
     if view not in tfprof.VIEWS:
-        _odd("the view", f"one of {', '.join(tfprof.VIEWS)}")
+        refuse("another view", f"send one of {', '.join(tfprof.VIEWS)}")
     if not isinstance(words, dict) or not all(isinstance(value, str) for value in words.values()):
-        _odd("the options", "an object of names and texts")
+        refuse("other options", "send an object of names and texts")
     chosen = _core.TfprofOptions()
     for name, value in words.items():
         if name in REFUSED or name not in tfprof.names():
-            _odd(f"the option {name[:60]}", "an option of /api/model")
+            refuse(f"the option {name[:60]}", "send an option of /api/model")
         try:
             tfprof.set_option(chosen, name, value)
         except UsageError as error:
-            raise Refused(
-                400, error.happened, seen=error.seen, todo=error.todo, slug="request-odd"
-            ) from error
+            refuse(error.seen, error.todo, error.happened)
     output = model.show(view, chosen)
     go_on()
     rows, _ = model.outline(view, chosen)
@@ -92,9 +90,3 @@ def answer(model: tfprof.TfprofModel, given: dict[str, Any]) -> dict[str, Any]:
         "text": text[:MOST_TEXT],
         "text_left_out": max(len(text) - MOST_TEXT, 0),
     }
-
-
-def _odd(seen: str, todo: str) -> NoReturn:
-    raise Refused(
-        400, "The request makes no sense.", seen=f"{seen} is another", todo=f"send {todo}", slug="request-odd"
-    )

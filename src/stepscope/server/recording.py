@@ -49,43 +49,21 @@ class ServedRecording:
     async def names(self) -> bytes:
         """Names of slices, as JSON."""
         timeline = await self.timeline()
+        return await self._once("names", partial(asyncio.to_thread, encode, timeline.names))
 
-        async def made() -> bytes:
-            return await asyncio.to_thread(encode, timeline.names)
-
-        return await self._once("names", made)
-
-    async def ops(self) -> bytes:
-        """All ops, as JSON."""
-        await self.catalog()
-        return await self._once("ops", partial(self.long.ask, lambda trace: encode(analyses.ops(trace))))
-
-    async def launching(self) -> bytes:
-        """Ops that launch, as JSON."""
-        await self.catalog()
-        return await self._once(
-            "launching", partial(self.long.ask, lambda trace: encode(analyses.launching(trace)))
-        )
-
-    async def buffers(self) -> bytes:
-        """Blocks of memory, as JSON."""
-        await self.catalog()
-        return await self._once(
-            "buffers", partial(self.long.ask, lambda trace: encode(analyses.buffers(trace)))
-        )
+    async def rows(self, name: str) -> bytes:
+        """Ops, ops that launch, or blocks of memory, as JSON."""
+        return await self._slow(name, lambda trace: encode(analyses.ROWS[name](trace)))
 
     async def report(self, name: str) -> bytes:
         """A report by its name, as JSON. KeyError when there is none of that name."""
-        await self.catalog()  # decode once, not at both desks
         if name == "pipeline":
-            found = await self.pipelines()
-            return await self._once("pipeline", partial(self.long.ask, partial(reports.pipeline, found)))
-        return await self._once(f"report {name}", partial(self.long.ask, reports.REPORTS[name]))
+            return await self._slow("pipeline", partial(reports.pipeline, await self.pipelines()))
+        return await self._slow(f"report {name}", reports.REPORTS[name])
 
     async def model(self) -> TfprofModel:
         """The model for tfprof's views."""
-        await self.catalog()
-        return await self._once("model", partial(self.long.ask, model.read))
+        return await self._slow("model", model.read)
 
     async def ask_model(self, ask: Callable[[TfprofModel], T]) -> T:
         """An answer of the model, one at a time."""
@@ -95,30 +73,28 @@ class ServedRecording:
 
     async def graphs(self) -> list[dict[str, Any]]:
         """The graphs, the largest first."""
-        await self.catalog()
-        return await self._once("graphs", partial(self.long.ask, graphs.listed))
+        return await self._slow("graphs", graphs.listed)
 
     async def graph(self, number: int) -> Hierarchy:
         """A graph by its place among all."""
-        listed = await self.graphs()
-        return await self._once(
-            f"graph {number}", partial(self.long.ask, partial(graphs.read, listed, number))
-        )
+        return await self._slow(f"graph {number}", partial(graphs.read, await self.graphs(), number))
 
     async def compared(self, a: int, b: int) -> bytes:
         """Two hosts side by side, as JSON."""
-        await self.catalog()
-        return await self._once(f"compared {a} {b}", partial(self.long.ask, partial(reports.compared, a, b)))
+        return await self._slow(f"compared {a} {b}", partial(reports.compared, a, b))
 
     async def parts(self) -> details.Parts:
         """The parts of the steps."""
-        await self.catalog()
-        return await self._once("parts", partial(self.long.ask, details.Parts))
+        return await self._slow("parts", details.Parts)
 
     async def pipelines(self) -> list[SourcePipelines]:
         """The input pipelines with their rate models, in the order of their report."""
+        return await self._slow("pipelines", reports.pipelines)
+
+    async def _slow(self, key: str, ask: Callable[[OpenTrace], T]) -> T:
+        """A slow answer, computed once. The catalog comes first, so that only one desk decodes."""
         await self.catalog()
-        return await self._once("pipelines", partial(self.long.ask, reports.pipelines))
+        return await self._once(key, partial(self.long.ask, ask))
 
     async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
         """The result of `make`, computed once for all callers, and stopped when the last of them leaves.

@@ -16,7 +16,7 @@ from stepscope.server import (
     requests,
 )
 from stepscope.server.open_page import OpenPage
-from stepscope.server.replies import Json, Refused
+from stepscope.server.replies import Json, refuse
 
 
 async def session(page: OpenPage, request: Request) -> Response:
@@ -70,13 +70,8 @@ async def add(page: OpenPage, request: Request) -> Response:
             raise IndexError
         paths = await asyncio.to_thread(page.beside.add, number)
     except IndexError:
-        raise Refused(
-            400,
-            "There is no such recording to add.",
-            seen=str(number)[:60],
-            todo="take a number of those that /api/beside offers",
-            slug="request-odd",
-        ) from None
+        todo = "take a number of those that /api/beside offers"
+        refuse(str(number)[:60], todo, "There is no such recording to add.")
     page.console.settings = replace(page.console.settings, paths=paths)
     await page.reopen()
     return Json({"opened": page.opened})

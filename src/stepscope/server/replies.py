@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import traceback
-from typing import Any
+from typing import Any, NoReturn
 
 from starlette.responses import Response
 
@@ -34,6 +34,14 @@ class Refused(StepscopeError):
     def __init__(self, status: int, happened: str, *, seen: str, todo: str, slug: str | None = None) -> None:
         super().__init__(happened, seen=seen, todo=todo, slug=slug)
         self.status = status
+
+
+_ODD = "The request makes no sense."
+
+
+def refuse(seen: str, todo: str, happened: str = _ODD, status: int = 400) -> NoReturn:
+    """Raises the refusal of a request that says something odd."""
+    raise Refused(status, happened, seen=seen, todo=todo, slug="request-odd")
 
 
 class BytesReply(Response):

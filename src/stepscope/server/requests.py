@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 from starlette.requests import Request
 
 from stepscope import strict_json
-from stepscope.server.replies import Refused
+from stepscope.server.replies import Refused, refuse
 
 MOST_BODY = 1 << 20
 """Bytes of a body."""
@@ -25,7 +25,7 @@ def integer(request: Request, name: str, low: int = -_INT64, high: int = _INT64 
     """A whole number of the query string, between low and high. Refused with status 400."""
     text = _single(request, name)
     if _INTEGER.fullmatch(text) is None or not low <= int(text) <= high:
-        _odd(f"{name}={_short(text)}", f"give {name} a whole number from {low} to {high}")
+        refuse(f"{name}={_short(text)}", f"give {name} a whole number from {low} to {high}")
     return int(text)
 
 
@@ -33,7 +33,7 @@ def span(request: Request) -> tuple[int, int]:
     """The window from, to in picoseconds, which begins before it ends."""
     first, until = integer(request, "from"), integer(request, "to")
     if first >= until:
-        _odd(f"from={first} and to={until}", "end the window after its start")
+        refuse(f"from={first} and to={until}", "end the window after its start")
     return first, until
 
 
@@ -42,7 +42,8 @@ def tracks(request: Request, known: int) -> list[int]:
     words = _single(request, "tracks").split(",")
     good = [int(word) for word in words if re.fullmatch("[0-9]{1,9}", word)]
     if len(good) != len(words) or any(number >= known for number in good) or len(set(good)) != len(good):
-        _odd(f"tracks={_short(','.join(words))}", f"give numbers of the catalogue, below {known}, each once")
+        todo = f"give numbers of the catalogue, below {known}, each once"
+        refuse(f"tracks={_short(','.join(words))}", todo)
     return good
 
 
@@ -50,7 +51,7 @@ def text(request: Request, name: str) -> str:
     """A text parameter of the query string."""
     found = _single(request, name)
     if not found or len(found) > MOST_TEXT or "\0" in found:
-        _odd(f"{name}={_short(found)}", f"give 1 to {MOST_TEXT} characters, and no NUL")
+        refuse(f"{name}={_short(found)}", f"give 1 to {MOST_TEXT} characters, and no NUL")
     return found.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -59,24 +60,33 @@ def filters(request: Request) -> dict[str, str]:
     return {name: text(request, name) if value else "" for name, value in request.query_params.multi_items()}
 
 
+def identity(request: Request, what: str) -> int:
+    """The id in the path. Refused with status 404 when none of this kind can have it."""
+    text = request.path_params["id"]
+    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= _INT64:
+        seen = "an id that is not a number"
+        raise Refused(404, f"There is no such {what}.", seen=seen, todo="use ids of the timeline")
+    return int(text)
+
+
 async def read(request: Request) -> bytes:
     """The body of a request. Refused with status 408 or 413 when it is late or large."""
     try:
         return await asyncio.wait_for(_read(request), BODY_SECONDS)
     except asyncio.TimeoutError:
-        raise _bad(408, f"no whole body after {BODY_SECONDS:.0f} s", "send it again") from None
+        refuse(f"no whole body after {BODY_SECONDS:.0f} s", "send it again", status=408)
 
 
 def json_object(request: Request, data: bytes, *names: str) -> dict[str, Any]:
     """The JSON object in a body, which has exactly these keys. Refused with status 400 or 415."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise _bad(415, "its content type", "send application/json")
+        refuse("its content type", "send application/json", status=415)
     try:
         found = strict_json.parse(data)
     except strict_json.OddJson as error:
-        raise _bad(400, str(error), "send one JSON object") from None
+        refuse(str(error), "send one JSON object")
     if not isinstance(found, dict) or set(found) != set(names):
-        raise _bad(400, "other keys, or no object", f"send an object with {', '.join(names)}")
+        refuse("other keys, or no object", f"send an object with {', '.join(names)}")
     return found
 
 
@@ -86,7 +96,7 @@ async def _read(request: Request) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > MOST_BODY:
-            raise _bad(413, f"more than {MOST_BODY:,} bytes", "send less")
+            refuse(f"more than {MOST_BODY:,} bytes", "send less", status=413)
         parts.append(part)
     return b"".join(parts)
 
@@ -94,16 +104,8 @@ async def _read(request: Request) -> bytes:
 def _single(request: Request, name: str) -> str:
     found = request.query_params.getlist(name)
     if len(found) != 1:
-        _odd(f"{name} {len(found)} times", f"give {name} once")
+        refuse(f"{name} {len(found)} times", f"give {name} once")
     return found[0]
-
-
-def _odd(seen: str, todo: str) -> NoReturn:
-    raise _bad(400, seen, todo)
-
-
-def _bad(status: int, seen: str, todo: str) -> Refused:
-    return Refused(status, "The request makes no sense.", seen=seen, todo=todo, slug="request-odd")
 
 
 def _short(text: str) -> str:

@@ -14,7 +14,7 @@ from stepscope.server import (
     schema,
 )
 from stepscope.server.open_page import OpenPage
-from stepscope.server.replies import Json, Refused, encode
+from stepscope.server.replies import Json, Refused, encode, refuse
 
 
 async def schema_(page: OpenPage, request: Request) -> Response:
@@ -71,7 +71,5 @@ _FORMS = {
 
 def _statement(given: Any) -> str:
     if not isinstance(given, str) or not given.strip():
-        raise Refused(
-            400, "There is no SQL to run.", seen="no text", todo="send a query as sql", slug="request-odd"
-        )
+        refuse("no text", "send a query as sql", "There is no SQL to run.")
     return given

@@ -13,7 +13,7 @@ from stepscope.server import (
     requests,
 )
 from stepscope.server.open_page import OpenPage
-from stepscope.server.replies import BytesReply, Json, Refused, encode
+from stepscope.server.replies import BytesReply, Json, encode
 from stepscope.server.timeline import MOST_PX
 
 MOST_FOUND = 1_000
@@ -41,26 +41,16 @@ async def timeline(page: OpenPage, request: Request) -> Response:
 
 async def slice_(page: OpenPage, request: Request) -> Response:
     """Everything about a slice."""
-    text = request.path_params["id"]
-    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
-        raise Refused(
-            404, "There is no such slice.", seen="an id that is not a number", todo="use ids of the timeline"
-        )
+    slice_id = requests.identity(request, "slice")
     known = await page.recording.catalog()
-    return Json(
-        await page.recording.desk.ask(lambda trace: encode(details.slice_of(trace, known, int(text))))
-    )
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.slice_of(trace, known, slice_id))))
 
 
 async def stack(page: OpenPage, request: Request) -> Response:
     """The calls of a sampled stack, and its time."""
-    text = request.path_params["id"]
-    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
-        raise Refused(
-            404, "There is no such stack.", seen="an id that is not a number", todo="use ids of the timeline"
-        )
+    stack_id = requests.identity(request, "stack")
     await page.recording.catalog()
-    return Json(await page.recording.desk.ask(lambda trace: encode(details.stack_of(trace, int(text)))))
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.stack_of(trace, stack_id))))
 
 
 async def search(page: OpenPage, request: Request) -> Response:

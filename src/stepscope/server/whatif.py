@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from stepscope.errors import NothingFound
 from stepscope.instruments.pipeline import whatif
 from stepscope.report.stage_names import limit
-from stepscope.server.replies import Refused
+from stepscope.server.replies import refuse
 
 if TYPE_CHECKING:
     from stepscope.instruments.pipeline.diagnoses import SourcePipelines
@@ -84,6 +84,4 @@ def _integer(given: Any, name: str, low: int, high: int) -> int:
 
 
 def _odd(name: str, wanted: str) -> NoReturn:
-    raise Refused(
-        400, "The what-if makes no sense.", seen=f"another {name}", todo=f"send {wanted}", slug="request-odd"
-    )
+    refuse(f"another {name}", f"send {wanted}", "The what-if makes no sense.")

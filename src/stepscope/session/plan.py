@@ -22,7 +22,6 @@ import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from stepscope import _core, formats
@@ -71,9 +70,7 @@ class IngestPlan:
     def __enter__(self) -> IngestPlan:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -151,6 +151,7 @@ _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _CPROFILE = "profile of cProfile"
 _SCALENE, _TRITON = "Scalene profile", "trace of requests (Triton Inference Server)"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
+_NVPROF = "printed output of nvprof"
 OP_LOG = "op log of tfprof"
 _CODE = (".py", ".sh", ".ipynb")
 _SUFFIXES = (
@@ -171,6 +172,8 @@ INSTEAD = {
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
     "stepscope reads",
     OP_LOG: "`stepscope tfprof code -op_log_path PATH -graph_path …` reads it beside a graph",
+    _NVPROF: "record with Nsight Systems and give what `nsys export --type sqlite` writes: the tables that "
+    "nvprof prints are not read",
     _CPROFILE: "`python -m pstats PATH` reads it; record with `stepscope record`: cProfile sums up by "
     "function and does not say when",
     _SCALENE: "use `scalene view`, or record with `stepscope record`: Scalene sums up by line and "
@@ -200,17 +203,26 @@ _MARSHALLED_STATS = re.compile(
     rb"[{\xfb](?:[)\xa9]\x03|[(\xa8]\x03\x00\x00\x00)[stuaAzZ\xf3\xf4\xf5\xe1\xc1\xfa\xda]"
 )
 """How Python's marshal begins a dictionary whose keys are file, line and function."""
+_NVPROF_BEGINS = re.compile(rb"==\d+== NVPROF is profiling process \d+")
+_CHAKRA_BEGINS = re.compile(rb".{1,3}\x12.\n\x06schema", re.DOTALL)
+"""The first message of an execution trace as protobuf: its attributes, of which the schema comes first."""
 
 
 def _undecoded_format(head: bytes) -> str | None:
     """A format that is known by what it holds, and that no decoder reads."""
     if _MARSHALLED_STATS.match(head):
         return _CPROFILE
+    if _NVPROF_BEGINS.match(head):
+        return _NVPROF
+    if _CHAKRA_BEGINS.match(head):
+        return _CHAKRA
     begin = head.lstrip()[:1]
     if begin == b"[" and b'"timestamps"' in head and b'"REQUEST_START"' in head:
         return _TRITON
     if begin != b"{" or b'"traceEvents"' in head:
         return None
+    if b'"workload_graph"' in head[:256] and b'"NodeType"' in head:
+        return _CHAKRA
     if b'"nodes"' in head and (b"chakra" in head or b'"ctrl_deps"' in head or b'"rf_id"' in head):
         return _CHAKRA
     if b'"alloc_samples"' in head[:256] and b'"entrypoint_dir"' in head:

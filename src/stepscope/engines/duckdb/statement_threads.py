@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any, NoReturn
 
 from stepscope.engines.duckdb.native import duckdb
@@ -134,10 +133,8 @@ class StatementThreads:
     def __enter__(self) -> StatementThreads:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
             return
         self._stop = True
         self._ready.set()

@@ -141,6 +141,32 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
     return calls
 
 
+_RUNS_ON_THREADS = re.compile(r"::(MapAndBatch|Parallel(Map|Filter))(V\d+)?$")
+_RUNS_IN_PLACE = re.compile(r"::(Map|Filter|Generator|Scan|GroupByWindow|GroupByReducer)(V\d+)?$")
+"""Iterators that run a function of the user's: on threads of its own, and where they are called."""
+
+
+def read_function_ops(calls: Sequence[StageCall], rows: Iterable[Sequence[Any]]) -> list[StageCall]:
+    """What functions of a source without ids ran, from the rows of the statement function_ops. Nothing names
+    the iterator, so there is something only where one of them runs functions, on threads of its own."""
+    names = {name for call in calls if call.kind == "next" for name in tf1_calls.way(call.name)}
+    runs = [name for name in names if _RUNS_ON_THREADS.search(name)]
+    if len(runs) != 1 or any(_RUNS_IN_PLACE.search(name) for name in names):
+        return []
+    found = []
+    for slice_id, track_id, track, ts_ps, dur_ps, name in rows:
+        kinds: tuple[Kind, ...] = ("execute", "python") if name.endswith(_CALLS_PYTHON) else ("execute",)
+        args = {"id": f"slice {slice_id}"}
+        for kind in kinds:
+            call = StageCall(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind, args)
+            call.stage = runs[0]
+            found.append(call)
+    return found
+
+
+_CALLS_PYTHON = (":PyFunc", ":PyFuncStateless", ":EagerPyFunc")
+
+
 def _attribute(calls: Sequence[StageCall]) -> None:
     """Finds the iterator that each call works for."""
     _attribute_takes(calls)

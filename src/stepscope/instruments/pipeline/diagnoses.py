@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.pipeline import loaders, single_runs
-from stepscope.instruments.pipeline.calls import StageCall, read
+from stepscope.instruments.pipeline.calls import StageCall, read, read_function_ops
 from stepscope.instruments.pipeline.captures import evidence_beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
@@ -127,6 +127,9 @@ def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _
         shift = reached + single_runs.APART_PS - min(begins) if calls and begins else 0
         of |= dict.fromkeys({row[1] for row in rows}, (source_id, shift))
         more = read(_shifted(rows, shift))
+        if any(call.is_unnumbered for call in more):
+            ops = query(statement("function_ops", source_id=source_id, until_ps=LAST_PS)).rows()
+            more += read_function_ops(more, _shifted(ops, shift))
         calls += more
         steps += [replace(s, ts_ps=s.ts_ps + shift, end_ps=s.end_ps + shift) for s in times]
         reached = max(reached, _end_of(more, steps))

@@ -167,7 +167,8 @@ def measure(
         _load(
             stage,
             seen[stage],
-            _width(stage, cores) * side_by_side[stage],
+            (_width(stage, cores) if tells_threads else _untold_width(stage, seen[stage]))
+            * side_by_side[stage],
             full if stage.ahead else claimed,
             waits,
         )
@@ -245,7 +246,7 @@ def _copies_unseen(stage: PipelineStage) -> bool:
 
 _RUNS_FUNCTION = re.compile(r"MapAndBatch|Parallel(Map|Filter)")
 """Stages that run a function of the user's on threads of their own. TensorFlow 1 records when such a stage is
-called, and nothing of what the function does."""
+called, and for which stage threads run ops is known only where no other runs a function."""
 
 
 def _calls_within(stage: PipelineStage, waits: Waits | None) -> int:
@@ -328,6 +329,14 @@ def _width(stage: PipelineStage, cores: int) -> int:
     return min(width, cores) if width is not None else cores
 
 
+def _untold_width(stage: PipelineStage, seen: _Seen) -> int:
+    """The same where nothing tells how many threads there are: as many as ran at once."""
+    if not stage.ahead or stage.short.startswith("Prefetch"):
+        return 1
+    at_once = max(_concurrency(seen.ran), 1)
+    return min(stage.parallelism or at_once, at_once)
+
+
 def _outer(
     stage: PipelineStage,
     cores: int,
@@ -344,15 +353,15 @@ def _outer(
         if untold is None:
             count = max(count, min(above.parallelism or cores, cores))
         else:
-            count = max(
-                _concurrency(inner.calls) for inner in untold if inner.nested_in is above or inner is stage
-            )
+            inner = [other for other in untold if other.nested_in is above or other is stage]
+            spans = ([(call.ts_ps, call.end_ps) for call in other.calls] for other in inner)
+            count = max(map(_concurrency, spans))
     return count
 
 
-def _concurrency(calls: Sequence[StageCall]) -> int:
-    """How many calls ran at once at most."""
-    turns = sorted([(call.ts_ps, 1) for call in calls] + [(call.end_ps, -1) for call in calls])
+def _concurrency(intervals: Sequence[Interval]) -> int:
+    """How many of them ran at once at most."""
+    turns = sorted([(begin, 1) for begin, _ in intervals] + [(end, -1) for _, end in intervals])
     return max(accumulate(turn for _, turn in turns), default=1)
 
 

@@ -79,6 +79,7 @@ def _stages_of(
         if seen.get(key) != id(call.args):  # which the calls of an iterator share
             seen[key] = id(call.args)
             stage.args.update(call.args)
+            stage.args.update(tf1_calls.labelled(call.args))
         stage.calls.append(call)
     return stages
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -49,6 +49,22 @@ def consumer(name: str) -> str | None:
         return name.removesuffix(_IMPL)
     above, _, _ = name.rpartition("::")
     return None if above == "Iterator" or not above else _INSTANCE.sub("", above.removesuffix("::Reduce"))
+
+
+def way(name: str) -> Iterator[str]:
+    """The name of an iterator without its index, and those of all that consume it."""
+    at: str | None = _INSTANCE.sub("", name)
+    while at is not None:
+        yield at
+        at = consumer(at)
+
+
+def labelled(args: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """What the label of a call says of its stage, as parallelism=2."""
+    for part in str(args.get("label", "")).split(","):
+        key, equals, value = part.partition("=")
+        if equals:
+            yield key, value
 
 
 def is_unnumbered(iterator: str) -> bool:

@@ -1,12 +1,11 @@
--- How long the steps of each host keep something busy
+-- For how much of the steps does something execute?
 --
--- question: For how much of the steps does something execute?
 -- reads: step, step_part
 -- columns:
 --   run_id, host_id
---   steps_ps | ps | Steps | durations of the steps that averages include
---   busy_ps | ps | Busy | time of them in which ops compute, communicate or copy
---   idle_ps | ps | Idle | the rest
+--   steps_ps | ps | durations of the steps that averages include
+--   busy_ps | ps | time of them in which ops compute, communicate or copy
+--   idle_ps | ps | the rest
 WITH working AS (
   SELECT p.step_id, SUM(p.dur_ps) AS part_ps
   FROM step_part AS p

@@ -1,20 +1,16 @@
--- Ops that compute, or call Python
+-- How long does each kind of slice of such an op run, on devices and on hosts?
 --
--- question: How long does each kind of slice of such an op run, on devices and on hosts?
 -- reads: rollup_op, track_place, slice, _started_source, _launching_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
 --   Files of a single run that compiled or warmed up are left out where others are averaged, as in the steps.
 -- columns:
---   run_id, host_id
---   place | text | Place | device or host
---   op_type | text | Op type | type of the op
---   op_name | text | Op | name of the op
---   name | text | Name | name of its slices
---   class | text | Class | compute, or python for ops that call Python
---   slices | int | Slices | how many
---   kind_ps | ps | Self | their self times, added up
+--   run_id, host_id, place
+--   op_type | text | type of the op
+--   op_name, name, class
+--   slices | int | how many
+--   kind_ps | ps | their self times, added up
 WITH kinds AS (
   SELECT
     r.id AS kind_id,

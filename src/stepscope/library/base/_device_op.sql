@@ -1,21 +1,19 @@
--- Op slices of each device, added up
+-- How often and how long did each op run on each device, by the number of the device?
 --
--- question: How often and how long did each op run on each device, by the number of the device?
 -- reads: rollup_op, track_place
 -- notes: What op_sum is made of: names of runs, hosts and devices, which would be the same text in a million rows, are
 --   numbers here.
 -- columns:
---   device_track_id | int | First track | least track of the same device and place, as in track_place
---   device_kind | text | Device kind | cpu, gpu, tpu or unknown
---   op | text | Op | name of the op
---   op_type | text | Op type | type of the op
---   class | text | Class | compute, copy, communication, compile, python, dispatch, input or wait
---   slices | int | Slices | how many
---   sum_dur_ps | ps | Total | their durations with children, added up
---   sum_self_ps | ps | Self | their self times, as in op_slice, added up
---   input_self_ps | ps | For the input | the part of them that is work of the input pipeline
---   min_dur_ps | ps | Shortest | shortest duration
---   max_dur_ps | ps | Longest | longest duration
+--   device_track_id, device_kind
+--   op | text | name of the op
+--   op_type | text | type of the op
+--   class
+--   slices | int | how many
+--   sum_dur_ps | ps | their durations with children, added up
+--   sum_self_ps | ps | their self times, as in op_slice, added up
+--   input_self_ps | ps | the part of them that is work of the input pipeline
+--   min_dur_ps | ps | shortest duration
+--   max_dur_ps | ps | longest duration
 WITH named AS (
   SELECT
     columns!(p, device_track_id, device_kind),

@@ -1,10 +1,9 @@
--- Sources whose recorder knows no ops
+-- Which sources have slices that stand for whatever their writer drew, and not for ops?
 --
--- question: Which sources have slices that stand for whatever their writer drew, and not for ops?
 -- reads: source, track
 -- notes: Slices on rows of an accelerator are ops, whichever tool wrote them.
 -- columns:
---   source_id | int | Source | number of the source
+--   source_id
 WITH devices AS (
   SELECT t.source_id
   FROM track AS t

@@ -1,17 +1,16 @@
--- Programs of dump folders
+-- Which programs do dump folders hold, and how heavy are they beside the others?
 --
--- question: Which programs do dump folders hold, and how heavy are they beside the others?
 -- reads: hlo_module
 -- notes: One row a module that could be read. The programs that recordings keep are left out: what they cost is timed.
 -- columns:
---   module_id | int | Module | row of hlo_module
+--   module_id | int | row of hlo_module
 --   run_id, source_id
---   base_folder | text | Folder | folder of the dump, within the source; empty where that is all of it
---   function | text | Function | function that it was compiled from
---   module, program_id, program
---   is_final | bool | Final | true when it is what runs: dumped to its end
---   work_share | ratio | Work | its flops or bytes, whichever is more, as part of the most that a program of the source has
---   function_share | ratio | Work of the function | the most of that which a program of its function in the folder has
+--   base_folder | text | folder of the dump, within the source; empty where that is all of it
+--   function, module, program_id
+--   program | text | name of the HLO module, or of its function where that is long, and its number
+--   is_final
+--   work_share | ratio | its flops or bytes, whichever is more, as part of the most that a program of the source has
+--   function_share | ratio | the most of that which a program of its function in the folder has
 WITH heaviest AS (
   SELECT d.source_id, MAX(d.run_flops) AS most_flops, MAX(d.run_bytes) AS most_bytes
   FROM hlo_module AS d

@@ -1,16 +1,15 @@
--- Layers of evidence that labels stand for
+-- Which evidence of what a step does are slices, by how they are called?
 --
--- question: Which evidence of what a step does are slices, by how they are called?
 -- reads: rollup_op, track_place
 -- notes: stepscope docs classes has the rules of layers. What XLA runs within a loop, a branch or a call lies on the
---   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of the input is in two layers, and so is in two rows.
+--   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of
+--   the input is in two layers, and so is in two rows.
 -- columns:
---   rollup_id | int | Label | row of rollup_op
---   source_id
---   place | text | Place | device, host or launch, as in track_place
---   because | text | Because | op, python, or other for what is evidence wherever it lies: waits, transfers, setups
---   layer | text | Layer | layer of rollup_op, or input python; NULL for calls of functions
---   least_ps | ps | Least | a slice that takes no longer is none: an op of PyTorch on a processor is launched and run in
+--   rollup_id | int | row of rollup_op
+--   source_id, place
+--   because | text | op, python, or other for what is evidence wherever it lies: waits, transfers, setups
+--   layer | text | layer of rollup_op, or input python; NULL for calls of functions
+--   least_ps | ps | a slice that takes no longer is none: an op of PyTorch on a processor is launched and run in
 --     one call, and what launching takes is 1 to 10 µs of it
 WITH calling AS (
   SELECT r.track_id AS of_track

@@ -1,31 +1,29 @@
--- Arrays by variable
+-- What did the program's variables hold, look by look?
 --
--- question: What did the program's variables hold, look by look?
 -- reads: instant
 -- columns:
---   instant_id | int | Instant | number of the instant
---   run_id, host_id, source_id
---   ts_ps | ps | When | moment of the look
---   look | int | Look | which look: 1 is the first
---   is_last | bool | Last | whether it is of the last look of its source
---   steps | int | Steps | steps that there were so far
---   was_steps | int | Steps before | steps at the look before; NULL in the first
---   holder | text | Variable | variable, with attributes of what it holds
---   array_kind | text | Kind | kind of array
---   device | text | Device | where the arrays are; empty where not told
---   bytes | bytes | Held | size of the arrays
---   arrays | int | Arrays | how many
---   was_bytes | bytes | Held before | size at the look before
---   was_arrays | int | Arrays before | how many then
---   operations | int | Operations | operations of autograd's graphs that the arrays keep; NULL for none
---   was_operations | int | Operations before | how many then
---   all_bytes | bytes | All | size of the arrays of all variables
---   available | bytes | Free | memory that was left
---   file | text | File | file of the program
---   in_file | text | In file | the same; empty where it is not known
---   line | int | Line | line that puts them into the variable, or sets it
---   function | text | Function | function of that line
---   puts | bool | Puts | whether that line adds to what is there
+--   instant_id | int | number of the instant
+--   run_id, host_id, source_id, ts_ps
+--   look | int | which look: 1 is the first
+--   is_last | bool | whether it is of the last look of its source
+--   steps | int | steps that there were so far
+--   was_steps | int | steps at the look before; NULL in the first
+--   holder | text | variable, with attributes of what it holds
+--   array_kind | text | kind of array
+--   device | text | where the arrays are; empty where not told
+--   bytes | bytes | size of the arrays
+--   arrays | int | how many
+--   was_bytes | bytes | size at the look before
+--   was_arrays | int | how many then
+--   operations | int | operations of autograd's graphs that the arrays keep; NULL for none
+--   was_operations | int | how many then
+--   all_bytes | bytes | size of the arrays of all variables
+--   available | bytes | memory that was left
+--   file | text | file of the program
+--   in_file | text | the same; empty where it is not known
+--   line | int | line that puts them into the variable, or sets it
+--   function | text | function of that line
+--   puts | bool | whether that line adds to what is there
 SELECT
   i.id AS instant_id,
   columns!(i, run_id, host_id, source_id, ts_ps),

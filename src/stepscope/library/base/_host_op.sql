@@ -1,15 +1,14 @@
--- Ops that run on a processor while steps use an accelerator
+-- Which ops compute on a thread of the host, and launch nothing?
 --
--- question: Which ops compute on a thread of the host, and launch nothing?
 -- reads: rollup_op, track_place, slice, step_window
 -- notes: Of PyTorch, where calls of the device's runtime are recorded: an op with such a call in it, or in the ops that
 --   it calls, launches, and its own time is what launching takes. Ops that are shorter than 200 µs on average are left
 --   out: those may only find out what to launch.
 -- columns:
 --   run_id, host_id, source_id
---   op | text | Op | name of the op
---   runs | int | Runs | how often it ran
---   own_ps | ps | Self | self times, added up
+--   op | text | name of the op
+--   runs | int | how often it ran
+--   own_ps | ps | self times, added up
 WITH devices AS (
   SELECT t.source_id
   FROM track_place AS t

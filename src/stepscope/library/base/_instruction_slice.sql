@@ -1,22 +1,16 @@
--- Slices of instructions that XLA compiled
+-- Which slices are runs of an instruction of XLA, and of which program?
 --
--- question: Which slices are runs of an instruction of XLA, and of which program?
 -- reads: slice, track, instant
 -- notes: A slice is of an instruction when it says hlo_op, or when the metadata of its kind says hlo_category,
 --   as on a TPU.
 -- columns:
---   slice_id | int | Slice | number of the slice
---   source_id
---   process | text | Process | process of its track
---   op_name | text | Instruction | instruction that it names
---   name | text | Name | its name, on a GPU that of the kernel
---   dur_ps | ps | Duration | its duration with children
---   self_ps | ps | Self | the same without them
---   device_ps | ps | By the device | its duration by the device's own clock, where the recording has it: on the common
+--   slice_id | int | number of the slice
+--   source_id, process, op_name, name, dur_ps, self_ps
+--   device_ps | ps | its duration by the device's own clock, where the recording has it: on the common
 --     timeline, a TPU's instructions are shortened, some to nothing, where a wait before them ends late
---   hlo_module | text | Module | module that it names
---   program_id | text | Program | program that it names
---   execution | text | Execution | number of the execution that it names
+--   hlo_module | text | module that it names
+--   program_id | text | program that it names
+--   execution | text | number of the execution that it names
 WITH kinds AS (
   SELECT
     i.source_id,

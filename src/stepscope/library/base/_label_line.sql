@@ -1,18 +1,13 @@
--- Labels of the steps that averages include, with the lines of the program that they come from
+-- How much of the steps does each label take, and on which lines?
 --
--- question: How much of the steps does each label take, and on which lines?
 -- reads: step, step_part, _stack_time, stack, frame
 -- notes: A label without samples has one row without a line. Whole captures that stand for a step are left out.
 -- columns:
---   run_id | text | Run | run of the steps
---   host_id | text | Host | host of the steps
---   label | text | Part | label as in step_part
---   steps_ps | ps | Time of steps | their durations, added up
---   label_ps | ps | Time of label | what counts to the label in them
---   file | text | File | file of the program; NULL without samples
---   line | int | Line | line that ran
---   function | text | Function | function that contains the line
---   line_ps | ps | Of the line | time of the label while the thread that runs the steps is there
+--   run_id, host_id, label
+--   steps_ps | ps | their durations, added up
+--   label_ps | ps | what counts to the label in them
+--   file, line, function
+--   line_ps | ps | time of the label while the thread that runs the steps is there
 WITH judged AS (
   SELECT s.id, s.run_id, s.host_id, s.dur_ps
   FROM step AS s

@@ -1,16 +1,14 @@
--- Calls that wait for the copy they ask for
+-- From when to when does a call that copies wait until the device begins to copy?
 --
--- question: From when to when does a call that copies wait until the device begins to copy?
 -- reads: rollup_op, slice, track_place
 -- notes: A call that hands data over returns when its copy is over. The device begins it when all that comes before on
 --   its stream is done, recorded or not. Waits of less than 200 µs are part of copying, and so is what brings as many
 --   bytes as are copied to where the device takes them, at 1 GB/s.
 -- columns:
---   run_id, host_id, source_id
---   track_id | int | Thread | row of the thread that waits
---   call | text | Call | the call of the runtime
---   begin_ps | ps | From | begin of the call
---   end_ps | ps | To | begin of the copy
+--   run_id, host_id, source_id, track_id
+--   call | text | the call of the runtime
+--   begin_ps | ps | begin of the call
+--   end_ps | ps | begin of the copy
 WITH calls AS (
   SELECT r.id AS call_id
   FROM rollup_op AS r

@@ -1,12 +1,10 @@
--- Launches of each host
+-- How often did a host launch an op, a compiled function or a kernel?
 --
--- question: How often did a host launch an op, a compiled function or a kernel?
 -- reads: rollup_op, slice
 -- notes: JAX may record a call of a compiled function twice, one within the other: those count once.
 -- columns:
---   run_id | text | Run | run of the sources
---   host_id | text | Host | host of the sources
---   launch_count | int | Launches | how often
+--   run_id, host_id
+--   launch_count | int | how often
 WITH launching AS (
   SELECT r.id, r.run_id, r.host_id, r.slices
   FROM rollup_op AS r

@@ -1,23 +1,19 @@
--- Kernels by the execution of an op that launched them
+-- How long did the kernels run that each execution of an op launched while steps ran?
 --
--- question: How long did the kernels run that each execution of an op launched while steps ran?
 -- reads: slice, rollup_op, track_place, step_window, _launching_op
 -- notes: Kernels that name an instruction of a compiled program are not among them. Of a recording whose steps are
 --   recordings of their own, all count.
 -- columns:
---   run_id, host_id, source_id
---   device_track_id | int | First track | number of the device, as in track_place
---   device | text | Device | device that ran them
---   op | text | Op | op that launched them; NULL where none is known
---   shapes_json | text | Shapes | what was recorded of that op, where the sizes of its inputs are among it
---   launched_from | int | Slice | slice of that op
---   track_id | int | Track | track of that slice
---   begin_ps | ps | Start | start of that slice
---   length_ps | ps | Duration | its duration
---   kernel | text | Kernel | kernel whose op is not known
---   in_parts | bool | TF32 | true when a kernel of theirs multiplies 32-bit floats as TF32
---   executions | int | Executions | executions of the op, or kernels
---   took_ps | ps | Took | what their kernels took
+--   run_id, host_id, source_id, device_track_id, device
+--   op | text | op that launched them; NULL where none is known
+--   shapes_json | text | what was recorded of that op, where the sizes of its inputs are among it
+--   launched_from, track_id
+--   begin_ps | ps | start of that slice
+--   length_ps | ps | its duration
+--   kernel | text | kernel whose op is not known
+--   in_parts | bool | true when a kernel of theirs multiplies 32-bit floats as TF32
+--   executions | int | executions of the op, or kernels
+--   took_ps | ps | what their kernels took
 WITH kernels AS (
   SELECT
     columns!(s, run_id, host_id, source_id, correlation_id),

@@ -1,14 +1,13 @@
--- Ops that launch kernels
+-- Which op of the program made a call that launched work on a device?
 --
--- question: Which op of the program made a call that launched work on a device?
 -- reads: slice
 -- notes: PyTorch records its ops around the calls of the runtime. A graph of kernels is launched as a whole, and its
 --   kernels are of many ops: those have none here.
 -- columns:
---   of_source | int | Source | number of the source
---   of_correlation | int | Correlation | number that links the call with what it launched
---   launched_by | text | Op | name of the innermost op around the call
---   launched_from | int | Slice | number of the slice of that op
+--   of_source | int | number of the source
+--   of_correlation | int | number that links the call with what it launched
+--   launched_by | text | name of the innermost op around the call
+--   launched_from | int | number of the slice of that op
 SELECT
   c.source_id AS of_source,
   c.correlation_id AS of_correlation,

@@ -1,14 +1,13 @@
--- The step in which a sample of a stack, or a compilation, lies
+-- During which step was a sample taken, or a function traced or compiled?
 --
--- question: During which step was a sample taken, or a function traced or compiled?
 -- reads: stack_sample, compilation, step_stored, capture
 -- notes: The step in which its middle lies, of the same run and host, if clocks can be compared: times are in
 --   picoseconds, as doubles. What lies outside of steps is not here, nor are steps without a duration and whole
 --   captures.
 -- columns:
---   what | text | What | sample or compilation
---   moment_id | int | Number | number of the sample or compilation
---   step_id | int | Step row | row of the view step
+--   what | text | sample or compilation
+--   moment_id | int | number of the sample or compilation
+--   step_id | int | row of the view step
 WITH steps AS (
   SELECT
     s.id AS of_step,

@@ -1,17 +1,12 @@
--- Slices of input pipelines
+-- Which slices are calls of tf.data iterators, or run their functions?
 --
--- question: Which slices are calls of tf.data iterators, or run their functions?
 -- reads: slice, track
 -- notes: In a lane, an op that takes a batch goes by its type.
 -- columns:
---   slice_id | int | Slice | number of the slice
---   source_id
---   track_id | int | Track | thread it lies on
---   name | text | Name | name as found, or type of the op that takes a batch
---   ts_ps | ps | Start | start, from the capture's origin
---   dur_ps | ps | Duration | duration with children
---   self_ps | ps | Self time | duration without what lies on top of it
---   args_json | text | Values | every named value, as a JSON object
+--   slice_id | int | number of the slice
+--   source_id, track_id
+--   name | text | name as found, or type of the op that takes a batch
+--   ts_ps, dur_ps, self_ps, args_json
 WITH found AS (
   SELECT
     s.id AS slice_id,

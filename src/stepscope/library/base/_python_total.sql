@@ -1,13 +1,12 @@
--- Python of the main threads in steps, added up
+-- How much time is known of the Python of each host, in how many steps?
 --
--- question: How much time is known of the Python of each host, in how many steps?
 -- reads: _step_python
 -- columns:
---   of_run | text | Run | run of the source
---   of_host | text | Host | host of the source
---   of_kind | text | From | samples or slices
---   number | int | Steps | steps in which samples lie
---   all_ps | ps | Time | time that is known
+--   of_run | text | run of the source
+--   of_host | text | host of the source
+--   of_kind | text | samples or slices
+--   number | int | steps in which samples lie
+--   all_ps | ps | time that is known
 SELECT
   p.run_id AS of_run,
   p.host_id AS of_host,

@@ -1,6 +1,5 @@
--- Where each source lies on one axis of time
+-- What has to be added to the times of a source so that all sources share one axis?
 --
--- question: What has to be added to the times of a source so that all sources share one axis?
 -- reads: source, capture, slice, instant, counter, clock_offset
 -- notes: Sources whose clocks the ends of collectives align lie as these say, and move together. The first of them
 --   that knows the time of day places them; other captures that know it are laid out by it, from the earliest on.
@@ -8,13 +7,13 @@
 --   follow one another after all that is known; so do those of more than 46 days later, and what still does not fit
 --   the numbers begins where it says itself.
 -- columns:
---   source_id | int | Source | number of the source
---   known | bool | Known | whether the time of day says where it lies
---   shift_ps | ps | Shift | to be added to its times
---   first_ps | ps | First | its first moment on the axis
---   last_ps | ps | Last | its last moment on the axis
---   placed_by | text | Placed by | collectives, time_of_day, begin (of the ranks beside it) or order (after the others)
---   residual_ps | ps | Error | placed by collectives: nine of ten ends are this close; NULL when unknown
+--   source_id
+--   known | bool | whether the time of day says where it lies
+--   shift_ps | ps | to be added to its times
+--   first_ps | ps | its first moment on the axis
+--   last_ps | ps | its last moment on the axis
+--   placed_by | text | collectives, time_of_day, begin (of the ranks beside it) or order (after the others)
+--   residual_ps
 WITH parts AS (
   SELECT s.source_id, MIN(s.ts_ps) AS low_ps, MAX(s.ts_ps + s.dur_ps) AS high_ps
   FROM slice AS s

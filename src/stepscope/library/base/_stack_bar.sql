@@ -1,14 +1,13 @@
--- Bars of sampled stacks
+-- How long was each function on the stack of each thread, without a pause?
 --
--- question: How long was each function on the stack of each thread, without a pause?
 -- reads: stack_sample, stack, frame, _source_shift, _stack_thread
 -- columns:
---   track | int | Track | minus the number of the thread, as _stack_thread has it
---   depth | int | Depth | how many frames are around it
---   id | int | Stack | minus the number of the stack that ends with the function, minus 1
---   ts_ps | ps | Start | start on the axis that all sources share
---   dur_ps | ps | Duration | time that its samples represent, one after the other
---   name | text | Function | the function; with file and line where it is the program's own
+--   track | int | minus the number of the thread, as _stack_thread has it
+--   depth | int | how many frames are around it
+--   id | int | minus the number of the stack that ends with the function, minus 1
+--   ts_ps | ps | start on the axis that all sources share
+--   dur_ps | ps | time that its samples represent, one after the other
+--   name | text | the function; with file and line where it is the program's own
 WITH RECURSIVE walked AS (
   SELECT k.id AS stack_id, k.id AS at_id, k.parent_id AS next_id, k.frame_id, k.depth
   FROM stack AS k

@@ -1,13 +1,11 @@
--- Threads with sampled stacks
+-- Of which threads were stacks sampled, and in which order are they shown?
 --
--- question: Of which threads were stacks sampled, and in which order are they shown?
 -- reads: stack_sample
 -- columns:
---   source_id | int | Source | source
---   is_main | bool | Main | true for the thread that runs the steps
---   thread | text | Thread | its name; '' for none
---   own_track | int | Track | its track; -1 for none
---   place | int | Place | from 1 on: sources in their order, the main thread of each first
+--   source_id, is_main
+--   thread | text | its name; '' for none
+--   own_track | int | its track; -1 for none
+--   place | int | from 1 on: sources in their order, the main thread of each first
 WITH looked AS (
   SELECT
     columns!(m, source_id, is_main),

@@ -1,18 +1,14 @@
--- Time of steps by label and stack, in the steps that averages include
+-- What does the thread that runs the steps do, while they count to each label?
 --
--- question: What does the thread that runs the steps do, while they count to each label?
 -- reads: step, step_part, stack_part
 -- notes: On a host where averages include no step, all steps are here. Samples of stacks may not cover a step, so the
 --   stacks of a label add up to no more than the label.
 -- columns:
---   run_id | text | Run | run of the steps
---   host_id | text | Host | host of the steps
---   label | text | Part | label as in step_part
---   stack_id | int | Stack | row of stack
---   stack_ps | ps | Time | time that counts to the label while the thread has the stack
---   number | int | Steps | how many steps of the host count
---   steps_ps | ps | Time of steps | their durations, added up
---   label_ps | ps | Time of label | what counts to the label in them
+--   run_id, host_id, label, stack_id
+--   stack_ps | ps | time that counts to the label while the thread has the stack
+--   number | int | how many steps of the host count
+--   steps_ps | ps | their durations, added up
+--   label_ps | ps | what counts to the label in them
 WITH judged AS (
   SELECT
     columns!(s, id, run_id, host_id, dur_ps),

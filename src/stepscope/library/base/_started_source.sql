@@ -1,9 +1,8 @@
--- Files of runs that started the program up
+-- Which files hold a single run that compiled or warmed up, while averages include runs in other files?
 --
--- question: Which files hold a single run that compiled or warmed up, while averages include runs in other files?
 -- reads: step
 -- columns:
---   started_source | int | Source | the file
+--   started_source | int | the file
 WITH files AS (
   SELECT
     columns!(s, run_id, host_id, source_id),

@@ -1,17 +1,15 @@
--- What calls of the main thread are for, within the steps that averages include
+-- Which lines of the program store, summarise, log, or wait for a device?
 --
--- question: Which lines of the program store, summarise, log, or wait for a device?
 -- reads: stack_sample, stack, stack_frame, frame, step, _moment_step
 -- notes: A sample has the purpose of the outermost of its frames that has one. What a loader calls makes a batch,
 --   whatever it reads.
 -- columns:
---   run_id, host_id
---   step_id | int | Step row | row of the view step
---   purpose | text | Purpose | checkpoint, summary, log or device
---   time_ps | ps | Time | time that the sample stands for
---   place_function | text | Called by | function of the program's innermost frame
---   place_file | text | File of the program | its file
---   place_line | int | Line of the program | line that ran
+--   run_id, host_id, step_id
+--   purpose | text | checkpoint, summary, log or device
+--   time_ps | ps | time that the sample stands for
+--   place_function | text | function of the program's innermost frame
+--   place_file | text | its file
+--   place_line | int | line that ran
 WITH known AS (
   SELECT
     f.id AS frame_id,

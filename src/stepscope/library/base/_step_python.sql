@@ -1,26 +1,12 @@
--- Python of the thread that runs the steps, within the steps that averages include
+-- What did Python do during the steps?
 --
--- question: What did Python do during the steps?
 -- reads: python_time, step
 -- notes: Where no sample lies in a step that averages include, all samples of that thread are here; and where
 --   calls were traced instead, all of them.
 -- columns:
---   run_id, host_id
---   told_by | text | From | samples or slices
---   step_id | int | Step row | row of the view step, where known
---   samples | int | Samples | samples, or slices
---   time_ps | ps | Time | time that it stands for
---   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
---   queued_ps | ps | Waited for a core | how long the thread could have run meanwhile and had no core, NULL where it is not known
---   known_ps | ps | Time with processor time | time of which the processor time is known
---   function | text | Function | innermost function
---   file | text | File | its file
---   line | int | Line | line that ran
---   module | text | Module | its module
---   code | text | Code | whose code it is
---   place_function | text | Called by | function of the program's innermost frame
---   place_file | text | File of the program | its file
---   place_line | int | Line of the program | line that ran
+--   run_id, host_id, told_by, step_id, samples, time_ps, cpu_ps, queued_ps
+--   known_ps | ps | time of which the processor time is known
+--   function, file, line, module, code, place_function, place_file, place_line
 WITH judged AS (
   SELECT
     columns!(t, run_id, host_id, told_by, step_id, samples, time_ps, cpu_ps, queued_ps),

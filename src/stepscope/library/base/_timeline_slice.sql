@@ -1,15 +1,11 @@
--- Slices on one axis of time
+-- Where does each slice lie when all sources share one axis of time?
 --
--- question: Where does each slice lie when all sources share one axis of time?
 -- reads: slice, _source_shift
 -- columns:
---   track | int | Track | number of the track
---   depth | int | Depth | 0 for a slice without a parent
---   id | int | Slice | number of the slice
---   ts_ps | ps | Start | start on the axis
---   dur_ps | ps | Duration | duration with children
---   name | text | Name | name of the slice
---   op_type | text | Op type | type of the op, where known
+--   track | int | number of the track
+--   depth, id
+--   ts_ps | ps | start on the axis
+--   dur_ps, name, op_type
 WITH placed AS (
   SELECT
     s.track_id AS track,

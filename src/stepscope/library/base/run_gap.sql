@@ -3,8 +3,8 @@
 -- question: How long after the end of one recorded run of a session did the next one begin?
 -- reads: step, source, capture
 -- notes: Each run is a recording of its own, and its file says when it began. Only runs whose numbers follow each other
---   count: between others there are runs that were not recorded, and nobody knows where files were numbered by when they
---   began.
+--   count: between others there are runs that were not recorded, and nobody knows where files were numbered by when
+--   they began.
 -- columns:
 --   run_id, host_id
 --   source_id | int | Source | source of the later run

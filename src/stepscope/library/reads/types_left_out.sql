@@ -1,10 +1,8 @@
--- Types of op in runs that averages leave out
+-- How long do ops of each type run in files of runs that started the program up?
 --
--- question: How long do ops of each type run in files of runs that started the program up?
 -- reads: op_sum, _started_source
 -- columns:
---   place | text | device, host or launch
---   op_type | text | type of the op
+--   place, op_type
 --   self_ps | ps | self times, added up
 SELECT
   columns!(o, place, op_type),

@@ -1,6 +1,7 @@
--- Is anything placed on a parameter server? Making tfprof_node reads every slice, to no end where not.
+-- Is anything placed on a parameter server?
 --
 -- reads: device, node
+-- notes: Where nothing is, tfprof_node need not be made, which reads every slice.
 -- columns:
 --   seen | int | 1 for each kind of row that names one
 SELECT 1 AS seen

@@ -1,8 +1,8 @@
 -- Which ops that began in a range of the axis of time took longest, and which waits?
 --
 -- reads: op_slice, wait_slice, _source_shift
--- notes: Ops that work, those of devices first, by what each took itself, without the ops on top of it. Of the waits of a track for one thing,
---   which lie in one another, the longest.
+-- notes: Ops that work, those of devices first, by what each took itself, without the ops on top of it. Of the waits of
+--   a track for one thing, which lie in one another, the longest.
 -- parameters:
 --   first_ps | int | start of the range on the axis
 --   until_ps | int | its end, itself outside

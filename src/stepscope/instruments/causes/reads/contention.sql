@@ -1,7 +1,8 @@
 -- How many threads of each host's program ran while steps were recorded, and how many waited for a core?
 --
 -- reads: counter, stack_part, stack_sample
--- notes: As the kernel counts it, of captures by `stepscope record`. NULL where nobody says; a host of which nothing is known has no row.
+-- notes: As the kernel counts it, of captures by `stepscope record`. NULL where nobody says; a host of which nothing is
+--   known has no row.
 -- columns:
 --   run_id, host_id
 --   running | float | threads that ran, on average

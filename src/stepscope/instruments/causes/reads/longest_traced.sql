@@ -1,4 +1,4 @@
--- Calls of which tf.function traced it, for the longest time together?
+-- Which tf.function was traced for the longest time, over all calls that traced it?
 --
 -- reads: slice
 -- parameters:

@@ -1,7 +1,8 @@
 -- Which loops do the graphs of a run have, and did executors of a host go on more often than they have nodes?
 --
 -- reads: node, rollup_op
--- notes: Loops of gradients belong to those that they are of. TensorFlow's profiler leaves out ops that it expects to be short; what their executor does is there all the same.
+-- notes: Loops of gradients belong to those that they are of. TensorFlow's profiler leaves out ops that it expects to
+--   be short; what their executor does is there all the same.
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host

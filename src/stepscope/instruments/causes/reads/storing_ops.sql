@@ -1,6 +1,5 @@
--- Ops that store
+-- How long do ops of each host that write files, or to a stream, take on its processors?
 --
--- question: How long do ops of each host that write files, or to a stream, take on its processors?
 -- reads: rollup_op, track_place
 -- columns:
 --   run_id, host_id

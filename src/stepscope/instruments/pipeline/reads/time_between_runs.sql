@@ -1,6 +1,5 @@
--- Time between runs
+-- How long after the run before did recorded runs begin, of those that averages include, where that is long?
 --
--- question: How long after the run before did recorded runs begin, of those that averages include, where that is long?
 -- reads: run_gap
 -- parameters:
 --   sources | ints | sources to look at

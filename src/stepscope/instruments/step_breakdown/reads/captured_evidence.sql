@@ -1,7 +1,7 @@
--- The same as step_evidence, with the ops of captured functions as work of the input?
+-- When does something execute or wait, as in step_evidence, where functions of the input are captured?
 --
 -- reads: slice, _evidence_label
--- notes: An executor runs a function; its ops are its children.
+-- notes: Ops of captured functions are work of the input. An executor runs a function; its ops are its children.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   sources | ints | sources to look at

@@ -1,10 +1,10 @@
--- The same as loading_evidence, where ops run within their calls: PyTorch on a processor?
+-- When does something execute or wait, as in loading_evidence, where ops run within their calls?
 --
 -- reads: slice, _evidence_label
--- notes: An op calls others, and what calls one after the other launches. So an op computes in those stretches of its
---   own, between the ops that it calls, which are longer than launching takes. What copies within an op that computes is
---   part of that op. A slice lies within another of its track that began before it and has not ended: slices of a track
---   nest.
+-- notes: PyTorch on a processor does. An op calls others, and what calls one after the other launches. So an op
+--   computes in those stretches of its own, between the ops that it calls, which are longer than launching takes. What
+--   copies within an op that computes is part of that op. A slice lies within another of its track that began before it
+--   and has not ended: slices of a track nest.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   sources | ints | sources to look at

@@ -1,8 +1,9 @@
--- The same as step_evidence, with the ops that a thread runs within its wait for input as work of the input?
+-- When does something execute or wait, as in step_evidence, where a thread makes its input itself?
 --
 -- reads: slice, _evidence_label
--- notes: A DataLoader without workers makes its batch in the thread that asks for it. A slice lies within a wait of its
---   track that began before it and has not ended: slices of a track nest.
+-- notes: Ops within a wait for input are work of the input. A DataLoader without workers makes its batch in the thread
+--   that asks for it. A slice lies within a wait of its track that began before it and has not ended: slices of a track
+--   nest.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   sources | ints | sources to look at

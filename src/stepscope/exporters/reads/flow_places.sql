@@ -1,9 +1,0 @@
--- How many flows are there, and how many of them lie on no track?
---
--- reads: flow, track
--- columns:
---   events | int | how many
---   off_track | int | those on no track
-SELECT COUNT(*) AS events, COUNT(CASE WHEN t.id IS NULL THEN 1 END) AS off_track
-FROM flow AS f
-LEFT JOIN track AS t ON t.id = f.track_id

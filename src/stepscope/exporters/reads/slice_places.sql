@@ -1,9 +1,0 @@
--- How many slices are there, and how many of them lie on no track?
---
--- reads: slice, track
--- columns:
---   events | int | how many
---   off_track | int | those on no track
-SELECT COUNT(*) AS events, COUNT(CASE WHEN t.id IS NULL THEN 1 END) AS off_track
-FROM slice AS s
-LEFT JOIN track AS t ON t.id = s.track_id

@@ -1,0 +1,34 @@
+-- Which ops ran on threads of a host that no row of a device has, so that functions of tf.data ran them?
+--
+-- reads: slice, track
+-- notes: TensorFlow 1 records what its threads run as node:Type, and each op of a session once more, on the row of its
+--   device. What makes a dataset is no work of a function.
+-- parameters:
+--   source_id | int | source to look at
+--   until_ps | ps | end of what is read
+-- columns:
+--   slice_id | int | the slice
+--   track_id
+--   track | text | name of the thread
+--   ts_ps, dur_ps, name
+WITH ran AS (
+  SELECT s.op_name || ':' || s.op_type AS host_name
+  FROM slice AS s
+  INNER JOIN track AS k ON k.id = s.track_id AND k.kind = 'lane'
+  WHERE s.source_id = $source_id AND s.op_type IS NOT NULL
+  GROUP BY s.op_name, s.op_type
+)
+
+SELECT s.id AS slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name
+FROM slice AS s
+INNER JOIN track AS k ON k.id = s.track_id AND k.kind = 'thread'
+LEFT JOIN ran AS r ON r.host_name = s.name
+WHERE
+  s.source_id = $source_id
+  AND r.host_name IS NULL
+  AND s.op_type IS NULL
+  AND s.name LIKE '%_:_%'
+  AND s.name NOT LIKE '%::%'
+  AND s.name NOT LIKE '%Dataset'
+  AND s.ts_ps + s.dur_ps <= $until_ps
+ORDER BY nulls_last!(s.ts_ps, s.id)
