@@ -164,3 +164,25 @@ def test_what_a_storing_function_copies_and_prepares_goes_with_it() -> None:
     weights["dispatch"][TRAINS, SAVES] = 0
     weights["python"][TRAINS, SAVES] = 100
     assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {}
+
+
+def test_where_files_have_no_folders_the_outermost_call_of_a_step_is_named() -> None:
+    """Nobody knows whether what it calls is the program's. What a framework calls, and what goes on around
+    steps, tells nothing."""
+
+    def python(name: str) -> SliceName:
+        return name, "python", False
+
+    def outermost(*slices: Slice) -> Counter[CodeLine | None]:
+        weights: Counter[CodeLine | None] = Counter()
+        traced_calls.add_by_outermost(weights, "python", [(0, 40), (50, 90)], slices)
+        return weights
+
+    keep, write = python("$store.py:9 keep"), python("$npyio_impl.py:681 savez")
+    called = CodeLine("store.py", 9, "keep")
+    assert outermost((2, 30, keep), (5, 25, write)) == {called: 28}
+    assert outermost((2, 30, python("$pjit.py:30 call")), (5, 25, keep)) == {called: 20}
+    assert outermost((0, 95, python("$train.py:40 main")), (2, 30, keep), (52, 60, write)) == {
+        None: 95 - 28 - 8, called: 28, CodeLine("npyio_impl.py", 681, "savez"): 8,
+    }  # fmt: skip
+    assert outermost((2, 30, python("$numpy asarray"))) == {None: 28}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stepscope.instruments.causes import ranking
 from stepscope.instruments.causes.written_ops import ops_of_libraries
 from tests.draw import draw
 from tests.fakes import FakeTrace
@@ -21,3 +22,14 @@ def test_an_op_names_a_type_of_which_it_has_nearly_all(dots: int, written: dict[
         tables.add("hlo_instruction", source_id=0, module_id=0, name=name, op_name=op, **facts)
     derived(tables).fill(connection())
     assert ops_of_libraries(FakeTrace(connection()).query) == written
+
+
+@pytest.mark.parametrize(("op", "cause"), [("jvp()/dot_general", "none"), ("sort", "compute")])
+def test_a_product_stands_out_no_sooner_where_a_library_runs_it(op: str, cause: str) -> None:
+    """It has 44 % of the time of all ops."""
+    ops = f"[k.1:k{'.' * 37}][b:A{'.' * 22}][c:B{'.' * 23}]"
+    tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : {ops}")
+    facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": f"jit(f)/{op}"}
+    tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
+    derived(tables).fill(connection())
+    assert ranking.judge(FakeTrace(connection()).query)[0].cause == cause

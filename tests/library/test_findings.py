@@ -412,6 +412,20 @@ def test_an_op_weighs_little_with_less_than_half_of_the_time_or_as_a_product(
     assert row["severity"] == severity
 
 
+@pytest.mark.parametrize(
+    ("op_name", "severity"),
+    [("jit(f)/jvp()/dot_general", "low"), ("jit(f)/dot_general/reduce_sum", "medium")],
+)
+def test_a_product_is_one_whatever_library_runs_it(op_name: str, severity: str) -> None:
+    tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : [k.1:k{'.' * 80}]")
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
+    facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": op_name}
+    tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
+    (row,) = found(tables, ("dominant_op",))["dominant_op"]
+    assert row["severity"] == severity
+
+
 def test_few_and_no_steps():
     assert one("step train : [s0][s1]", "few_steps")["steps"] == "two steps"
     row = one("cpu/t thread : [a:Add]", "no_steps")

@@ -124,6 +124,8 @@ class LineCause(Cause):
         if host.stacks.stacks:
             return self.sampled_line(host, share)
         found = self.traced_line(host)
+        if found.place is None:
+            found = Explanation(place=traced_calls.outermost_call(host.query, self.name, host.sources))
         if found.place is None and self.marked:
             return Explanation(mark=traced_calls.mark_of(host.query, self.name, host.sources))
         return found

@@ -3,6 +3,7 @@ PyTorch does (`with_stack=True`), and tells the folders of files, so that a prog
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,8 +11,10 @@ from itertools import chain
 from math import inf
 from typing import TypeVar
 
+from stepscope.code_lines import CodeLine
 from stepscope.instruments import traced_python
 from stepscope.instruments.causes.call_paths import CallPath
+from stepscope.instruments.python_frame import recorded_call
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.instruments.thresholds import DRAWN, tuned
@@ -71,6 +74,24 @@ def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
         return None
     name, most = max(weights.items(), key=lambda mark: (mark[1], mark[0] or ""))
     return name if most >= THRESHOLDS.in_mark * sum(weights.values()) else None
+
+
+def outermost_call(query: Query, label: str, sources: Sequence[int]) -> CodeLine | None:
+    """The function called in steps, of no framework, in which most of what counts to a label lies, where
+    names tell files without their folders: which calls inside are the program's is not known then."""
+    named = {source_id for (source_id,) in query(statement("named_calls")).rows()}.intersection(sources)
+    if not named:
+        return None
+    weights: Counter[CodeLine | None] = Counter()
+    steps = sorted(
+        (row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] in named
+    )
+    for slices in driving_slices(query, sources, named):
+        add_by_outermost(weights, label, steps, slices)
+    if not weights:
+        return None
+    place, most = max(weights.items(), key=lambda call: (call[1], str(call[0])))
+    return place if most >= THRESHOLDS.in_mark * sum(weights.values()) else None
 
 
 def driving_slices(
@@ -170,6 +191,33 @@ def add_by_mark(
     for (mark, meaning), time_ps in _self_times(slices, outside, entered):
         if meaning.label == label:
             weights[mark] += time_ps
+
+
+def add_by_outermost(
+    weights: Counter[CodeLine | None],
+    label: str,
+    steps: Sequence[tuple[int, int]],
+    slices: Iterable[TimedSlice],
+) -> None:
+    """Adds what counts to a label by the outermost call within a step that is no framework's. steps: begin
+    and end of each, in order. slices: as for add_by_call."""
+
+    def entered(
+        around: tuple[CodeLine | None, Meaning], timed: TimedSlice
+    ) -> tuple[CodeLine | None, Meaning]:
+        call, outer = around
+        begin, end, (name, category, is_op) = timed
+        meaning = labels.slice_meaning(name, category, is_op, False, end - begin)
+        if call is None and meaning.label == "python" and (frame := recorded_call(name)) and frame[1]:
+            at = bisect_right(steps, (begin, inf)) - 1
+            if at >= 0 and end <= steps[at][1]:
+                call = CodeLine(*frame)
+        return call, labels.nested_meaning(outer, meaning)
+
+    outside: tuple[CodeLine | None, Meaning] = (None, labels.NOTHING)
+    for (call, meaning), time_ps in _self_times(slices, outside, entered):
+        if meaning.label == label:
+            weights[call] += time_ps
 
 
 def extended_path(path: CallPath, name: str, category: str | None) -> CallPath:

@@ -9,6 +9,8 @@ from stepscope.library.statements import Query, statement
 
 _ONEDNN, _NATIVE, _FUSED = "_Mkl", "Native", "Fused"
 """How TensorFlow calls the ops that it hands to oneDNN: `_MklNativeFusedMatMul`."""
+PRODUCTS_OF_XLA = ("dot_general", "conv_general_dilated")
+"""How JAX calls products of matrices and convolutions, for which XLA may have a library."""
 _NEARLY_ALL = 0.95
 """A type of instruction of which an op has this part is named after that op."""
 

@@ -1,0 +1,32 @@
+"""Ops of a graph that a program waits for, because they write a file or a stream."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import ranking
+from tests.draw import draw
+from tests.fakes import FakeTrace
+from tests.report.recordings import connection, derived
+
+
+@pytest.mark.parametrize(
+    ("ops", "named"),
+    [
+        ("[rate/Print:Print....................]", ("Print", CodeLine("model.py", 15, "rater"))),
+        # Nobody made a line of it known, or files are written by many ops.
+        ("[save/WriteFile:WriteFile............]", ("WriteFile", None)),
+        ("[a:Print....][b:Print....][c:Print...]", (None, None)),
+    ],
+)
+def test_the_op_that_has_most_of_the_waiting_is_named_with_its_line(
+    ops: str, named: tuple[str | None, CodeLine | None]
+) -> None:
+    tables = draw(f"step train : [train{'.' * 33}]\ncpu/t thread : {ops}")
+    place = {"file": "model.py", "line": 15, "function": "rater"}
+    tables.add("op_line", op_name="rate/Print", told_by="tfprof_log", **place)
+    derived(tables).fill(connection())
+    (judgement,) = ranking.judge(FakeTrace(connection()).query)
+    assert judgement.cause == "wait"
+    assert (judgement.op_type, judgement.place) == named
