@@ -64,7 +64,7 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
         ("question", "reads", "columns", "severity", "impact", "action", "reasoning", "formula"),
         ("notes", "weakened_by", *(f"action_{name}" for name in FRAMEWORKS)),
     ),
-    "read": (("reads", "columns"), ("question", "notes", "order", "parameters")),
+    "read": (("reads", "columns"), ("notes", "order", "parameters")),
 }
 _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
