@@ -56,9 +56,10 @@ def _unloads(judgement: Judgement) -> bool:
 
 
 def _shows_no_op(judgement: Judgement) -> bool:
-    """Whether a recording knows neither an op nor a line of the program."""
-    of_ops = any(judgement.share_of(label) for label in ("compute", "copy", "communication"))
-    return not of_ops and judgement.place is None
+    """Whether a recording knows no op, and neither samples nor an idle device tell that none runs."""
+    if any(judgement.share_of(label) for label in ("compute", "copy", "communication")):
+        return False
+    return judgement.place is None or not (judgement.samples or judgement.share_of("idle"))
 
 
 def _idles_otherwise(judgement: Judgement) -> bool:
@@ -74,7 +75,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     "python": (
         Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
         Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
-        # Only calls of Python were recorded, none of them known to be the program's own: ops may run in them.
+        # Only calls of Python were recorded: ops may run in them.
         Beginning(_shows_no_op, "with no op recorded, Python takes {part}"),
         Beginning(
             lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
