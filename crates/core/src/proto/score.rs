@@ -132,12 +132,13 @@ fn score_fields(message: &Message, bytes: &[u8], left: &mut usize, depth: usize)
         let Some(tag) = wire::varint(bytes, &mut at) else {
             break;
         };
-        let (wire_type, mut body, mut cut) = (tag & 7, &bytes[..0], false);
+        let (wire_type, mut value, mut body, mut cut) = (tag & 7, 0, &bytes[..0], false);
         match wire_type {
             0 => {
-                if wire::varint(bytes, &mut at).is_none() {
+                let Some(number) = wire::varint(bytes, &mut at) else {
                     break;
-                }
+                };
+                value = number;
             }
             1 => at += 8,
             5 => at += 4,
@@ -163,6 +164,8 @@ fn score_fields(message: &Message, bytes: &[u8], left: &mut usize, depth: usize)
             }
             (Some(Kind::Message(_)), 2) => 1,
             (Some(Kind::Text), 2) if is_text(body, cut) => 2,
+            // Whatever writes protocol buffers writes booleans as 0 and 1; a text may repeat any letter.
+            (Some(Kind::Bool), 0) if value > 1 => CONTRADICTION,
             (Some(Kind::Int | Kind::Bool | Kind::Enum(_)), 0)
             | (Some(Kind::Double), 1)
             | (Some(Kind::Float), 5)
