@@ -3,6 +3,9 @@
 Targets of the decoders are in crates/fuzz (cargo-fuzz), those of the Python side in tests/fuzz/targets.py
 (atheris, when it is installed). Input that breaks one is kept in tests/fuzz/found/TARGET, where the suite
 tries it ever after. Exit 1 when something was found.
+
+For up to a minute, as with each change, a target tries the same inputs each time, so that what is found is
+what the change broke; a longer run goes on from what earlier ones found.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ SEEDS = {
 }
 SEED_BYTES = 1 << 12  # longer ones are cut, or every execution would be slow
 LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]
+BRIEF_SECONDS = 60
+SAME_INPUTS = ["-seed=1", "-runs=20000"]
 
 
 def main() -> int:
@@ -58,7 +63,7 @@ def main() -> int:
     wanted = options.targets or [*rust, *python]
     if unknown := set(wanted) - {*rust, *python}:
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join([*rust, *python])}")
-    if set(wanted) & set(rust) and not build(brief=options.seconds <= 60):
+    if set(wanted) & set(rust) and not build(brief=options.seconds <= BRIEF_SECONDS):
         return 2
     with ThreadPoolExecutor(max(1, os.cpu_count() or 1)) as pool:
         results = pool.map(lambda name: run(name, name in rust, options.seconds), wanted)
@@ -82,9 +87,10 @@ def build(*, brief: bool) -> bool:
 
 def run(name: str, rust: bool, seconds: int) -> bool:
     """Runs one target; keeps and shows what broke it. True when nothing did."""
-    corpus = FUZZ / "corpus" / name
-    corpus.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="stepscope-fuzz-") as folder:
+        brief = seconds <= BRIEF_SECONDS
+        corpus = (Path(folder) if brief else FUZZ) / "corpus" / name
+        corpus.mkdir(parents=True, exist_ok=True)
         seeds, artifacts = Path(folder) / "seeds", Path(folder) / "artifacts"
         seeds.mkdir()
         artifacts.mkdir()
@@ -99,7 +105,9 @@ def run(name: str, rust: bool, seconds: int) -> bool:
         else:
             command = [sys.executable, "-m", "tests.fuzz.targets", name]
         command += [str(corpus), str(seeds), f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/"]
-        done = subprocess.run([*command, *LIMITS], cwd=ROOT, capture_output=True, text=True, check=False)
+        command += [*LIMITS, *(SAME_INPUTS if brief else [])]
+        env = {**os.environ, "PYTHONHASHSEED": "0"}
+        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
         executions = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)
         found = sorted(artifacts.glob("*"))
         for one in found:
