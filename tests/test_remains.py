@@ -219,7 +219,7 @@ def test_what_is_launched_stays_and_may_take_all_of_the_step():
 
 
 def test_a_device_without_work_waits_for_a_host_whose_work_stays():
-    """A host that allocates for 11 ms and launches small ops for 4 ms: the ops are no part of allocating."""
+    """A host that allocates for 11 ms and launches small ops for 4 ms: launching stays."""
     assert sentences(one(0.1, 0, 0.5, cause="idle"), "step") == []
 
 

@@ -7,8 +7,6 @@ atlasprofiling_16_0035.html>. Times are Unix microseconds with three places.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
@@ -16,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from stepscope.formats import Damaged, Pieces, Step, _twins
+from stepscope.formats._csv_rows import names_in, rows_below
 from stepscope.formats._profile_events import MOST_BYTES, Events
 
 if TYPE_CHECKING:
@@ -40,14 +39,11 @@ _OF_COLLECTIVES = ("COMMUNICATION", "HCCL")
 def sniff(head: bytes, name: str) -> bool:
     """A first line with the columns of a table."""
     line, ended, _ = head.partition(b"\n")
-    return bool(ended) and _columns(_cells(line.decode("utf-8", "replace"))) is not None
+    return bool(ended) and _columns(_names(line.decode("utf-8", "replace"))) is not None
 
 
-def _cells(line: str) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line.strip()], strict=True), [])]
-    except csv.Error:
-        return []
+def _names(line: str) -> list[str]:
+    return [name.strip() for name in names_in(line)]
 
 
 def _columns(names: list[str]) -> tuple[str, ...] | None:
@@ -92,21 +88,12 @@ _Span = tuple[int, int, str, str, str, dict[str, Any]]
 def _rows(data: bytes, events: Events) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
     """What the table calls its columns, and each row by the names of all."""
     first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
-    names = _cells(first)
+    names = _names(first)
     columns = _columns(names)
     if columns is None:
         raise Damaged("its first line names no columns with the times of kernels")
-    rows = csv.reader(io.StringIO(rest, newline=""))
-    while True:
-        try:
-            cells = next(rows, None)
-        except csv.Error:
-            events.miss()
-            continue
-        if cells is None:
-            return
-        if cells:
-            yield columns, {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
+    for row in rows_below(names, rest, events):
+        yield columns, {name: cell.strip() for name, cell in row.items()}
 
 
 def _spans(data: bytes, events: Events) -> Iterator[_Span]:

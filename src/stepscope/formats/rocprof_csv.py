@@ -6,12 +6,11 @@ results.csv of rocprof itself has BeginNs and EndNs.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.formats import Damaged, Pieces
+from stepscope.formats._csv_rows import names_in, rows_below
 from stepscope.formats._profile_events import MOST_BYTES, Events
 from stepscope.formats._rocprof_rows import (
     MOST_NS,
@@ -67,10 +66,7 @@ _TABLES = (
 
 def _table(line: str) -> tuple[_TableColumns, list[str]] | None:
     """Which table has such a first line, and the names of its columns."""
-    try:
-        names = next(csv.reader([line], strict=True), [])
-    except csv.Error:
-        return None
+    names = names_in(line)
     for table in _TABLES:
         needed = {table.begin, table.end, table.name, table.gpu or table.row, table.source or table.name}
         if needed <= set(names):
@@ -81,7 +77,7 @@ def _table(line: str) -> tuple[_TableColumns, list[str]] | None:
 def sniff(head: bytes, name: str) -> bool:
     """A first line with the columns of a table."""
     line, ended, _ = head.partition(b"\n")
-    return bool(ended) and _table(line.decode("utf-8", "replace").strip()) is not None
+    return bool(ended) and _table(line.decode("utf-8", "replace")) is not None
 
 
 def build(pieces: Pieces) -> Store:
@@ -93,7 +89,7 @@ def build(pieces: Pieces) -> Store:
     files = [pieces.read(MOST_BYTES), *(pieces.read_piece(piece, MOST_BYTES) for piece in pieces.beside)]
     for data in files:
         first, _, rest = data.decode("utf-8-sig", "replace").partition("\n")
-        found = _table(first.strip())
+        found = _table(first)
         if found is None:
             raise Damaged("its first line names no columns with the times of kernels, copies or calls")
         spans += _spans(*found, rest, events)
@@ -102,18 +98,7 @@ def build(pieces: Pieces) -> Store:
 
 
 def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[Span]:
-    rows = csv.reader(io.StringIO(text, newline=""))
-    while True:
-        try:
-            cells = next(rows, None)
-        except csv.Error:
-            events.miss()
-            continue
-        if cells is None:
-            return
-        if not cells:
-            continue
-        row = dict(zip(names, cells, strict=False))
+    for row in rows_below(names, text, events):
         begin, end = (_time(row.get(column)) for column in (table.begin, table.end))
         if begin is None or end is None:
             events.miss()

@@ -63,6 +63,9 @@ def label_times(query: Query, sources: Sequence[int]) -> dict[str | None, Counte
     return dict(weights)
 
 
+_Place = TypeVar("_Place", str, CodeLine)
+
+
 def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
     """The name of the marks, made by the program within its steps, that most of what counts to a label lies
     in: the place where no line is known. None where no mark has most of it."""
@@ -70,10 +73,7 @@ def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
     steps = {(row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] in sources}
     for slices in driving_slices(query, sources, set(sources)):
         add_by_mark(weights, label, steps, slices)
-    if not weights:
-        return None
-    name, most = max(weights.items(), key=lambda mark: (mark[1], mark[0] or ""))
-    return name if most >= THRESHOLDS.in_mark * sum(weights.values()) else None
+    return _most(weights)
 
 
 def outermost_call(query: Query, label: str, sources: Sequence[int]) -> CodeLine | None:
@@ -88,9 +88,14 @@ def outermost_call(query: Query, label: str, sources: Sequence[int]) -> CodeLine
     )
     for slices in driving_slices(query, sources, named):
         add_by_outermost(weights, label, steps, slices)
+    return _most(weights)
+
+
+def _most(weights: Counter[_Place | None]) -> _Place | None:
+    """The place of most of the time; None where none has most of it."""
     if not weights:
         return None
-    place, most = max(weights.items(), key=lambda call: (call[1], str(call[0])))
+    place, most = max(weights.items(), key=lambda found: (found[1], str(found[0] or "")))
     return place if most >= THRESHOLDS.in_mark * sum(weights.values()) else None
 
 

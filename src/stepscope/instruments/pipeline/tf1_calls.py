@@ -33,7 +33,7 @@ _CACHES = re.compile(r"^(Memory|File)(Cache|Reader|Writer)(Impl)?$")
 """What a cache runs as: while it fills, and when it is read."""
 _IMPL = "Impl"
 _INSIDE_CACHE = re.compile(rf"::(Memory|File)Cache{_IMPL}$")
-"""What runs inside of a cache; its name stands beside it."""
+"""The iterator inside a cache. Its name is that of the cache with Impl, not one below it."""
 _MADE_FROM = re.compile(r"(FlatMap|(Legacy)?(Parallel)?Interleave)(V\d+)?$")
 """Stages whose input may be too short to be recorded: it made what their functions make."""
 OF_OPTIONS = ("MaxIntraOpParallelism", "PrivateThreadPool")

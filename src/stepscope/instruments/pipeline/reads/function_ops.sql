@@ -2,8 +2,8 @@
 --
 -- reads: slice, track, source
 -- notes: TensorFlow 1 records what its threads run as node:Type, and each op of a session once more, on the row of its
---   device. Files of several runs pack both into lanes. What makes a dataset is no work of a function, and what takes
---   tensors to another device is the session's.
+--   device. Files of several runs pack both into lanes. Ops that make datasets are not the work of a function, and
+--   sends and receives between devices belong to the session.
 -- parameters:
 --   source_id | int | source to look at
 --   until_ps | ps | end of what is read
