@@ -247,7 +247,7 @@ impl Names {
 /// Adds the slices of a batch.
 fn add_slices(found: &mut Innermost<'_>, batch: &RecordBatch, names: &Names) -> Result<()> {
     let (threads, begin) = (wide(batch, "track_id")?, wide(batch, "begin_ps")?);
-    let (end, depth) = (wide(batch, "end_ps")?, wide(batch, "depth")?);
+    let (end, depth) = (wide(batch, "end_ps")?, wide(batch, "slices_around")?);
     let ids = wide(batch, "rollup_id")?;
     for row in 0..batch.num_rows() {
         let name = names.numbers.get(&ids.value(row));

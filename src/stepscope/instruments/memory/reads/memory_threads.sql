@@ -8,13 +8,13 @@
 --   track_id
 --   begin_ps | ps | start
 --   end_ps | ps | end
---   depth | int | slices around it
+--   slices_around | int | how many are around it
 --   rollup_id | int | row of rollup_op that has its name
 SELECT
   s.track_id,
   s.ts_ps AS begin_ps,
   s.ts_ps + s.dur_ps AS end_ps,
-  CAST(s.depth AS BIGINT) AS depth,
+  CAST(s.depth AS BIGINT) AS slices_around,
   s.rollup_id
 FROM slice AS s
 WHERE
