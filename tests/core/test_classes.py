@@ -82,6 +82,11 @@ OP = {"op_name": "a"}
             {"place": "device"},
             ("communication", None, "communication", True),
         ),
+        (
+            "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16>",
+            {"place": "device"},
+            ("communication", None, "communication", True),
+        ),
         ("psum.3", {"place": "device"}, ("communication", None, "communication", True)),
         ("a", OP | {"op_type": "all-to-all"}, ("communication", None, "communication", True)),
         ("a", OP | {"op_type": "CollectiveReduceV2"}, ("communication", None, "communication", True)),

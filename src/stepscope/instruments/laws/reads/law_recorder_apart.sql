@@ -29,24 +29,42 @@ whole AS (
 -- What of the steps lies before a moment grows by one in a step and by nothing outside: what lies within a slice is the
 -- difference of both ends.
 moment AS (
-  SELECT of_run AS run_id, of_host AS host_id, begin_ps AS at_ps, 1 AS opens, 0 AS ends, NULL AS source_id, NULL AS name
-  FROM judged
+  SELECT columns!(b, source_id, run_id, host_id, name), b.ts_ps AS at_ps, 0 AS opens, -1 AS ends
+  FROM own AS b
   UNION ALL
-  SELECT of_run, of_host, over_ps, -1, 0, NULL, NULL
-  FROM judged
+  SELECT columns!(e, source_id, run_id, host_id, name), e.end_ps AS at_ps, 0 AS opens, 1 AS ends
+  FROM own AS e
   UNION ALL
-  SELECT run_id, host_id, ts_ps, 0, -1, source_id, name
-  FROM own
+  SELECT
+    NULL AS source_id,
+    f.of_run AS run_id,
+    f.of_host AS host_id,
+    NULL AS name,
+    f.begin_ps AS at_ps,
+    1 AS opens,
+    0 AS ends
+  FROM judged AS f
   UNION ALL
-  SELECT run_id, host_id, end_ps, 0, 1, source_id, name
-  FROM own
+  SELECT
+    NULL AS source_id,
+    g.of_run AS run_id,
+    g.of_host AS host_id,
+    NULL AS name,
+    g.over_ps AS at_ps,
+    -1 AS opens,
+    0 AS ends
+  FROM judged AS g
 ),
 
 passed AS (
   SELECT
     columns!(m, source_id, run_id, host_id, name, ends),
-    m.at_ps * SUM(m.opens) OVER (PARTITION BY m.run_id, m.host_id ORDER BY m.at_ps)
-    - SUM(m.opens * m.at_ps) OVER (PARTITION BY m.run_id, m.host_id ORDER BY m.at_ps) AS stepped_ps
+    m.at_ps * SUM(m.opens) OVER (
+      PARTITION BY m.run_id, m.host_id ORDER BY m.at_ps NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    )
+    - SUM(m.opens * m.at_ps) OVER (
+      PARTITION BY m.run_id, m.host_id ORDER BY m.at_ps NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS stepped_ps
   FROM moment AS m
 ),
 
