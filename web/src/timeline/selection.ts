@@ -1,8 +1,8 @@
 // The slice or sampled stack that is selected, and where its arrows lead.
 import { batch, signal } from "@preact/signals";
+import type { Detail, Stack } from "./answers";
 import type { Lay } from "./axis";
 import type { Arrow } from "./paint";
-import type { Detail, Stack } from "./panel";
 import type { Questions } from "./questions";
 import type { Window } from "./scale";
 

@@ -2,9 +2,9 @@
 import { batch, signal } from "@preact/signals";
 import { getBytes } from "../api";
 import type { Track } from "../types";
+import type { Longest, Parts, Ranged } from "./answers";
 import type { Lay } from "./axis";
 import { decode } from "./frame";
-import type { Longest, Parts, Ranged } from "./panel";
 import type { Questions } from "./questions";
 import type { Window } from "./scale";
 
