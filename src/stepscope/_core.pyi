@@ -491,10 +491,10 @@ def innermost_slices(
     else of the innermost call whose line is known, None where there is no such call.
 
     slices: anything with `__arrow_c_stream__`, slices of each thread in order of begin, outer ones first,
-    with the columns track_id, begin_ps, end_ps, slices_around and rollup_id (BIGINT). names: such a stream with the
-    columns rollup_id (BIGINT) and name (text), of all slices. Nothing in them is NULL; else CoreError.
-    moments: threads and times in picoseconds, in this order. line_of: whether a name is a call of the
-    program's own code, None where it tells no line; what it raises comes through.
+    with the columns track_id, begin_ps, end_ps, slices_around and rollup_id (BIGINT). names: such a stream
+    with the columns rollup_id (BIGINT) and name (text), of all slices. Nothing in them is NULL; else
+    CoreError. moments: threads and times in picoseconds, in this order. line_of: whether a name is a call
+    of the program's own code, None where it tells no line; what it raises comes through.
     """
 
 class Pieces:
