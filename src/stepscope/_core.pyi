@@ -472,13 +472,30 @@ def thread_segments(
     compiled: what a call stands for that traced or compiled what it calls. ValueError for a slice whose kind
     is not there."""
 
-def ops_in_calls(stream: object) -> list[tuple[int, int, int, int, int]]:
-    """Executions of ops by the innermost call that is open when they begin: call, kind of op, device,
-    executions, and how long they took; those outside of all calls are left out.
+def ops_in_calls(stream: object, calls: set[int]) -> list[tuple[int, int, int, int, int]]:
+    """Executions of ops by the innermost of some calls that is open when they begin: call, kind of op,
+    device, executions, and how long they took; those outside of all of these calls are left out.
 
     stream: anything with `__arrow_c_stream__`, calls and ops of each thread in order of begin, outer ones
     first, with the columns track_id, begin_ps, end_ps, call_id (-1 for an op), alike_id (kind of an op),
     device_track_id and took_ps (BIGINT), none of them NULL; else CoreError."""
+
+def innermost_slices(
+    slices: object,
+    names: object,
+    moments: Sequence[tuple[int, int]],
+    line_of: Callable[[str], bool | None],
+) -> tuple[list[int], list[tuple[str, str | None]]]:
+    """What is open at each moment: a number in the list that comes second, -1 between slices. The list has
+    the names of the innermost slice and of the innermost call around it whose line is the program's own, or
+    else of the innermost call whose line is known, None where there is no such call.
+
+    slices: anything with `__arrow_c_stream__`, slices of each thread in order of begin, outer ones first,
+    with the columns track_id, begin_ps, end_ps, slices_around and rollup_id (BIGINT). names: such a stream
+    with the columns rollup_id (BIGINT) and name (text), of all slices. Nothing in them is NULL; else
+    CoreError. moments: threads and times in picoseconds, in this order. line_of: whether a name is a call
+    of the program's own code, None where it tells no line; what it raises comes through.
+    """
 
 class Pieces:
     """Stretches of time in which nothing changes: from_ps, to_ps, label, and a bit for each label that goes

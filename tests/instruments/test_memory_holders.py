@@ -17,6 +17,7 @@ from stepscope.cli import main
 from stepscope.code_lines import CodeLine, innermost
 from stepscope.instruments import python_frame
 from stepscope.instruments.memory import moves
+from stepscope.session import trace
 from tests.growth import calls
 
 NAMES = (
@@ -102,8 +103,8 @@ def holder(slices: Slices, ts: int) -> tuple[str | None, CodeLine | None]:
 def test_drawn_threads(tmp_path: Path) -> None:
     chance = random.Random(30)
     events = [event for tid in range(1, 301) for event in drawn(tid, chance)]
-    with stepscope.open(written(tmp_path / "t.json", events), cache=False) as opened:
-        found, complete = moves.read(opened.query, 0)
+    with trace.open(str(written(tmp_path / "t.json", events)), cache=False) as opened:
+        found, complete = moves.read(opened.query, 0, opened.stream)
         by_track: dict[int, Slices] = defaultdict(list)
         for number, track, *facts in opened.query(
             "SELECT id, track_id, ts_ps, ts_ps + dur_ps, parent_id, name FROM slice ORDER BY id"
@@ -137,8 +138,8 @@ def loop(steps: int) -> list[dict[str, Any]]:
 def test_twice_the_recording_is_twice_the_work(tmp_path: Path) -> None:
     counts = []
     for steps in (300, 1200):
-        with stepscope.open(written(tmp_path / f"{steps}.json", loop(steps)), cache=False) as opened:
+        with trace.open(str(written(tmp_path / f"{steps}.json", loop(steps))), cache=False) as opened:
             assert opened.query("SELECT COUNT(*) FROM slice").rows() == [(1 + 7 * steps,)]
-            counts.append(calls(partial(moves.read, opened.query, 0)))
+            counts.append(calls(partial(moves.read, opened.query, 0, opened.stream)))
     assert counts[0] > 300
     assert counts[1] < 4.2 * counts[0]

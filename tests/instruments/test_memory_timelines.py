@@ -22,7 +22,7 @@ ESTIMATOR = SAMPLES / "tf1" / "estimator" / "timeline-40.json.gz"
 
 def found(*paths: Path) -> list[AllocatorMemory]:
     with trace.open(*map(str, paths), cache=False) as opened:
-        return allocators.find(opened.query)
+        return allocators.find(opened.query, opened.stream)
 
 
 def events(path: Path) -> list[dict[str, Any]]:

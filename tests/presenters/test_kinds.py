@@ -145,7 +145,7 @@ def test_no_key_of_a_verb_hides_one_of_the_report() -> None:
         assert not own & {*one.document, *other.document}
         assert {section.kind for section in one.sections} == {"prose", "tree", "diff"}
     with trace.open(samples / "run_metadata" / "two_servers.pb", cache=False) as opened:
-        held = memory.build([(found, ()) for found in allocators.find(opened.query)])
+        held = memory.build([(found, ()) for found in allocators.find(opened.query, opened.stream)])
         assert not own & held.document.keys()
         assert {section.kind for section in held.sections} == {"prose", "curve", "bars", "table"}
 

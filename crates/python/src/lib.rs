@@ -224,6 +224,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(steps::sweep_steps, module)?)?;
     module.add_function(wrap_pyfunction!(steps::thread_segments, module)?)?;
     module.add_function(wrap_pyfunction!(steps::ops_in_calls, module)?)?;
+    module.add_function(wrap_pyfunction!(steps::innermost_slices, module)?)?;
     module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<tfprof::Tfprof>()?;
     module.add_class::<tfprof::TfprofOptions>()?;

@@ -1,6 +1,6 @@
 //! Steps taken apart: what a thread does, the sweep, and its sums.
 
-use crate::batch::wide;
+use crate::batch::{texts, unfit, wide};
 use crate::streams::batches;
 use crate::{free, lock};
 use arrow_array::RecordBatch;
@@ -12,6 +12,7 @@ use stepscope_core::error::Result;
 use stepscope_core::spans::Span;
 use stepscope_core::steps::Label;
 use stepscope_core::steps::callers::{Callers, OpsInCall};
+use stepscope_core::steps::innermost::{self, Innermost, Line};
 use stepscope_core::steps::sums::Sums;
 use stepscope_core::steps::sweep::{self, Layers, Piece, Segment};
 use stepscope_core::steps::thread::{self, Kind, Meaning, Rules, Slice};
@@ -118,11 +119,15 @@ fn read(found: &mut Threads, within: &HashMap<i64, Span>, batch: &RecordBatch) -
 type CalledRow = (i64, i64, i64, i64, i64);
 
 #[pyfunction]
-pub fn ops_in_calls(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<Vec<CalledRow>> {
+pub fn ops_in_calls(
+    py: Python<'_>,
+    stream: &Bound<'_, PyAny>,
+    calls: HashSet<i64>,
+) -> PyResult<Vec<CalledRow>> {
     let mut found = Callers::default();
     for batch in batches(stream)? {
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        free(py, || add_called(&mut found, &batch))?;
+        free(py, || add_called(&mut found, &batch, &calls))?;
         py.check_signals()?;
     }
     let row = |one: OpsInCall| {
@@ -132,8 +137,8 @@ pub fn ops_in_calls(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<Vec<C
     Ok(found.sums().into_iter().map(row).collect())
 }
 
-/// Adds the calls and ops of a batch.
-fn add_called(found: &mut Callers, batch: &RecordBatch) -> Result<()> {
+/// Adds the ops of a batch, and those of its calls that are wanted.
+fn add_called(found: &mut Callers, batch: &RecordBatch, wanted: &HashSet<i64>) -> Result<()> {
     let (threads, begin) = (wide(batch, "track_id")?, wide(batch, "begin_ps")?);
     let (end, calls) = (wide(batch, "end_ps")?, wide(batch, "call_id")?);
     let (kinds, devices) = (wide(batch, "alike_id")?, wide(batch, "device_track_id")?);
@@ -141,12 +146,120 @@ fn add_called(found: &mut Callers, batch: &RecordBatch) -> Result<()> {
     for row in 0..batch.num_rows() {
         let (thread, begin) = (threads.value(row), begin.value(row));
         match calls.value(row) {
-            call if call >= 0 => found.call(thread, begin, end.value(row), call),
+            call if wanted.contains(&call) => found.call(thread, begin, end.value(row), call),
+            call if call >= 0 => {}
             _ => {
                 let (kind, device) = (kinds.value(row), devices.value(row));
                 found.op(thread, begin, kind, device, took.value(row));
             }
         }
+    }
+    Ok(())
+}
+
+/// For each moment which of the second, or -1; the names of the innermost slice and of the call whose line counts.
+type AroundRows = (Vec<i64>, Vec<(String, Option<String>)>);
+
+#[pyfunction]
+pub fn innermost_slices(
+    py: Python<'_>,
+    slices: &Bound<'_, PyAny>,
+    names: &Bound<'_, PyAny>,
+    moments: Vec<(i64, i64)>,
+    line_of: &Bound<'_, PyAny>,
+) -> PyResult<AroundRows> {
+    let named = Names::read(py, names, line_of)?;
+    let mut found = Innermost::new(&moments);
+    for batch in batches(slices)? {
+        let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        free(py, || add_slices(&mut found, &batch, &named))?;
+        py.check_signals()?;
+    }
+    let mut numbers = HashMap::new();
+    let mut around = Vec::new();
+    let number = |one: Option<innermost::Around>| {
+        one.map_or(-1, |one| {
+            *numbers.entry(one).or_insert_with(|| {
+                let (name, line) = one;
+                let text = |at: usize| named.texts[at].clone();
+                around.push((text(name), line.map(text)));
+                around.len() as i64 - 1
+            })
+        })
+    };
+    let of_moments = found.finish().into_iter().map(number).collect();
+    Ok((of_moments, around))
+}
+
+/// Names of slices: each once.
+struct Names {
+    texts: Vec<String>,
+    lines: Vec<Line>,
+    /// By rollup_id.
+    numbers: HashMap<i64, usize>,
+}
+
+impl Names {
+    /// Reads them from a stream. line_of: what a name tells of lines.
+    fn read(
+        py: Python<'_>,
+        stream: &Bound<'_, PyAny>,
+        line_of: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut numbers = HashMap::new();
+        for batch in batches(stream)? {
+            let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            free(py, || {
+                let (ids, text) = (wide(&batch, "rollup_id")?, texts(&batch, "name")?);
+                for row in 0..batch.num_rows() {
+                    let (name, next) = (text(row), known.len());
+                    let number = known.get(name).copied().unwrap_or_else(|| {
+                        known.insert(name.to_owned(), next);
+                        next
+                    });
+                    numbers.insert(ids.value(row), number);
+                }
+                Ok(())
+            })?;
+        }
+        let mut texts = vec![String::new(); known.len()];
+        for (text, number) in known {
+            texts[number] = text;
+        }
+        let mut lines = Vec::with_capacity(texts.len());
+        for text in &texts {
+            let told: Option<bool> = line_of.call1((text,))?.extract()?;
+            lines.push(match told {
+                None => Line::Unknown,
+                Some(false) => Line::OfFramework,
+                Some(true) => Line::OfProgram,
+            });
+        }
+        Ok(Self {
+            texts,
+            lines,
+            numbers,
+        })
+    }
+}
+
+/// Adds the slices of a batch.
+fn add_slices(found: &mut Innermost<'_>, batch: &RecordBatch, names: &Names) -> Result<()> {
+    let (threads, begin) = (wide(batch, "track_id")?, wide(batch, "begin_ps")?);
+    let (end, depth) = (wide(batch, "end_ps")?, wide(batch, "slices_around")?);
+    let ids = wide(batch, "rollup_id")?;
+    for row in 0..batch.num_rows() {
+        let name = names.numbers.get(&ids.value(row));
+        let name = *name.ok_or_else(|| unfit("rollup_id"))?;
+        found.add(&innermost::Slice {
+            thread: threads.value(row),
+            begin: begin.value(row),
+            end: end.value(row),
+            depth: depth.value(row).max(0) as usize,
+            name,
+            line: names.lines[name],
+        });
     }
     Ok(())
 }

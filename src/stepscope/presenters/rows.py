@@ -68,21 +68,26 @@ def write_ndjson(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> in
     return number
 
 
+_encode = json.JSONEncoder().encode
+
+
 def json_value(value: Any) -> str:
     """One value as JSON text."""
     if isinstance(value, str):
-        return json.dumps(value).replace("\x7f", "\\u007f")  # the one control character that dumps leaves
+        return _encode(value).replace("\x7f", "\\u007f")  # the one control character that it leaves
+    if type(value) is int:
+        return str(value)
     if value is None or isinstance(value, (bool, int)):
-        return json.dumps(value)
+        return _encode(value)
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else "null"
     if isinstance(value, Decimal):
         return f"{value:f}" if value.is_finite() else "null"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(_text(k))}: {json_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_encode(_text(k))}: {json_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(json_value, value)) + "]"
-    return json.dumps(_text(value))
+    return _encode(_text(value))
 
 
 def _text(value: Any) -> str:

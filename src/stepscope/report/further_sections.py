@@ -55,7 +55,7 @@ def _pipelines(trace: OpenTrace) -> Iterator[Section]:
 
 def _memory(trace: OpenTrace) -> Iterator[Section]:
     """What the verb memory tells: the curve, and who holds the peak."""
-    found = allocators.sorted_by_peak(trace.query)
+    found = allocators.sorted_by_peak(trace.query, trace.stream)
     for allocator_memory, changes in memory_answer.changes(trace, found[:_MOST_SUBJECTS]):
         yield memory.group(allocator_memory, changes)
     yield from _more("allocator", "memory", len(found))

@@ -33,7 +33,7 @@ def build(
 ) -> Report:
     """The report; without sections where nothing is known. page: what fits on one. all: every type of op of
     totals. meant: as stepscope.instruments.memory.whatif.ask() takes it."""
-    found = allocators.find(trace.query)
+    found = allocators.find(trace.query, trace.stream)
     if not found and (totals := memory_totals.build(trace.query, trace.given, all=all)) is not None:
         return totals
     process = memory_process.section(trace.query)

@@ -71,7 +71,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     work = _work_beside(trace, framework)
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
-    of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
+    of_memory = memory.headline(allocators.sorted_by_peak(trace.query)) if profiles else []
     of_cause = sentences(judged, several, unrelated, _programs(trace) if unrelated else ())
     first = (
         *(of_spans or of_cause),

@@ -184,7 +184,7 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
 def _rows_of(name: str, engine: Engine) -> Tables:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
-        return {name: allocators.buffer_rows(allocators.find(engine.query))}
+        return {name: allocators.buffer_rows(allocators.find(engine.query, engine.stream))}
     if name in ("step_part", "stack_part"):
         return part_tables.rows(engine.query, engine.stream)._asdict()
     if name in ("collective", "clock_offset"):

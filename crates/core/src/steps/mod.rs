@@ -4,6 +4,7 @@
 //! labels are numbers, and time is swept.
 
 pub mod callers;
+pub mod innermost;
 pub mod sums;
 pub mod sweep;
 pub mod thread;

@@ -18,7 +18,7 @@ from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock, mo
 from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.peak import Peak, curve, peak
 from stepscope.lake.source_ids import first_id
-from stepscope.library.statements import Query, statement
+from stepscope.library.statements import Query, Stream, statement
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,20 @@ Of = Callable[[str, str], bool]
 """Whether a run and a host are selected."""
 
 
-def find(query: Query, of: Of = lambda run_id, host_id: True, named: bool = True) -> list[AllocatorMemory]:
-    """The allocators of all sources, in order of source and then of peak, highest first. named: see
-    moves.read()."""
+def find(query: Query, stream: Stream | None = None) -> list[AllocatorMemory]:
+    """The allocators of all sources, in order of source and then of peak, highest first. stream: as
+    moves.read() takes it."""
     found = []
     lines: dict[str, dict[str, CodeLine]] = {}
-    for source in _sources(query, of):
-        all_moves, complete = moves.read(query, source[0], named)
+    for source in _sources(query):
+        all_moves, complete = moves.read(query, source[0], stream)
         found += _allocators_of_source(query, source, all_moves, complete, lines)
     return found
 
 
-def sorted_by_peak(query: Query, named: bool = True) -> list[AllocatorMemory]:
+def sorted_by_peak(query: Query, stream: Stream | None = None) -> list[AllocatorMemory]:
     """The allocators of all sources together, highest peak first."""
-    return sorted(find(query, named=named), key=lambda allocator_memory: -allocator_memory.peak.bytes)
+    return sorted(find(query, stream), key=lambda allocator_memory: -allocator_memory.peak.bytes)
 
 
 def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str, str, int]]:
@@ -104,7 +104,7 @@ def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str
     found: list[tuple[str, str, int]] = []
     lines: dict[str, dict[str, CodeLine]] = {}
     for source in _sources(query, of):
-        all_moves, complete = moves.read(query, source[0], False)
+        all_moves, complete = moves.read(query, source[0])
         if all_moves:
             found += [(*key, most) for key, most in most_held(all_moves).items()]
             continue
@@ -122,7 +122,7 @@ class _Source(NamedTuple):
     """As of AllocatorMemory."""
 
 
-def _sources(query: Query, of: Of) -> list[_Source]:
+def _sources(query: Query, of: Of = lambda run_id, host_id: True) -> list[_Source]:
     """The sources that recorded memory; among a thousand sources, most did not."""
     timed = {source_id: bool(has_times) for source_id, has_times in query(statement("memory_sources")).rows()}
     rows = query(statement("sources")).rows()

@@ -118,15 +118,18 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
     """The blocks of each allocator, in order of allocation. A free belongs to the block at its address;
     without addresses, to the oldest block of that size allocated for the same execution. A free without an
     allocation releases a block from before the recording."""
-    found: dict[tuple[str, str], AllocatorBlocks] = {}
-    open_: dict[tuple[str, str], _OpenBlocks[MemoryBlock]] = defaultdict(_OpenBlocks)
     moves_of: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free on other threads and devices: only the allocator identifies the block.
-        key = (move.device, move.allocator)
-        if (held := found.get(key)) is None:
-            held = found[key] = AllocatorBlocks(move.allocator, move.device)
-        moves_of[key].append(move)
+        moves_of[move.device, move.allocator].append(move)
+    return [_paired(of_one) for of_one in moves_of.values()]
+
+
+def _paired(moves: Sequence[Move]) -> AllocatorBlocks:
+    """The blocks of an allocator from all of its moves."""
+    held = AllocatorBlocks(moves[0].allocator, moves[0].device)
+    open_: _OpenBlocks[MemoryBlock] = _OpenBlocks()
+    for move in moves:
         name = _name_of(move)
         if move.delta_bytes > 0:
             block = MemoryBlock(
@@ -144,15 +147,14 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
                 requested_bytes=move.requested_bytes,
             )
             held.blocks.append(block)
-            open_[key].add(name, block)
-        elif (freed := open_[key].take(name)) is not None:
+            open_.add(name, block)
+        elif (freed := open_.take(name)) is not None:
             freed.freed_ps = move.ts_ps
         else:
             held.blocks.append(MemoryBlock(-move.delta_bytes, None, move.ts_ps, address=move.address))
-    for key, held in found.items():
-        _balance(held, moves_of[key])
-        held.pools += [move.pool for move in moves_of[key] if move.pool is not None]
-    return list(found.values())
+    _balance(held, moves)
+    held.pools += [move.pool for move in moves if move.pool is not None]
+    return held
 
 
 def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:

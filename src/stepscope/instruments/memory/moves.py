@@ -9,16 +9,17 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 from stepscope.code_lines import CodeLine, is_framework
 from stepscope.instruments import python_frame
-from stepscope.library.statements import Query, statement
+from stepscope.library.statements import Query, Stream, statement
 
 MOST_MOVES = 500_000
 """Most moves that are read from a source: the first in time."""
@@ -63,10 +64,10 @@ class Move(NamedTuple):
     """The state of the allocator after it."""
 
 
-def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], bool]:
-    """The moves of a source in order of time, and whether these are all. named: find out what each was for,
-    which may search all slices."""
-    for read_moves in (_records, _xplane, _kineto if named else _unnamed):
+def read(query: Query, source_id: int, stream: Stream | None = None) -> tuple[list[Move], bool]:
+    """The moves of a source in order of time, and whether these are all. stream: gives the slices that tell
+    what each was for, where its record does not; None leaves that open."""
+    for read_moves in (_records, _xplane, partial(_kineto, stream=stream)):
         if moves := read_moves(query, source_id):
             return moves, len(moves) < MOST_MOVES
     return [], True
@@ -143,34 +144,66 @@ _KINDS = {
 }
 
 
-def _unnamed(query: Query, source_id: int) -> list[Move]:
-    return _kineto(query, source_id, named=False)
-
-
-def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
-    rows = _rows(query, "memory_instants", source_id)
+def _kineto(query: Query, source_id: int, stream: Stream | None = None) -> list[Move]:
+    rows = sorted(_rows(query, "memory_instants", source_id), key=itemgetter(0, 1))
     if not rows:
         return []
-    at = _Innermost(_slices_around(query, source_id) if named else ()).slice_at
-    moves = []
-    for ts, track, size, kind, number, address, total in sorted(rows, key=itemgetter(1, 0)):
-        delta = _whole(size)
-        if not delta:
-            continue
-        name = _pytorch_device(kind, number)
-        op, code = at(track, ts) if delta > 0 else (None, None)
-        moves.append(
-            Move(ts, delta, name, name, _whole(address), None, op, op, total_bytes=_whole(total), code=code)
-        )
-    moves.sort(key=itemgetter(0))
-    return moves
+    times, tracks, sizes, kinds, numbers, addresses, totals = zip(*rows, strict=True)
+    deltas = [size or 0 for size in _wholes(sizes)]
+    devices = list(map(_pytorch_device, kinds, numbers))
+    ops: Iterable[str | None] = repeat(None)
+    lines: Iterable[CodeLine | None] = repeat(None)
+    if stream is not None:
+        given = [(*at, delta > 0) for *at, delta in zip(tracks, times, deltas, strict=True)]
+        around = _slices_around(stream, source_id, sorted({at[:2] for at in given if at[2]}))
+        ops, lines = zip(*(around.get(at[:2], _NOTHING) if at[2] else _NOTHING for at in given), strict=True)
+    none = repeat(None)
+    members = {
+        "ts_ps": times,
+        "delta_bytes": deltas,
+        "allocator": devices,
+        "device": devices,
+        "address": _wholes(addresses),
+        "op_name": ops,
+        "op_type": ops,
+        "total_bytes": _wholes(totals),
+        "code": lines,
+    }
+    # There are up to half a million: made from columns, they take a third of the time.
+    found = map(Move._make, zip(*(members.get(name, none) for name in Move._fields), strict=False))
+    return [move for move in found if move.delta_bytes]
 
 
-def _slices_around(query: Query, source_id: int) -> Iterator[Sequence[Any]]:
-    """Slices that contain moves, a batch at a time: each move may lie in a hundred slices."""
-    return chain.from_iterable(
-        query(statement("memory_threads", source_id=source_id, most=MOST_MOVES)).batches()
+_Around = tuple[str | None, CodeLine | None]
+"""The name of the innermost slice, None between slices; and the innermost line of the program's own code
+around it, or else of any code, None where no Python is on the stack."""
+_NOTHING: _Around = (None, None)
+
+
+def _slices_around(
+    stream: Stream, source_id: int, moments: Sequence[tuple[int, int]]
+) -> Mapping[tuple[int, int], _Around]:
+    """What is open at moments of threads, which come in order."""
+    numbers, found = _core.innermost_slices(
+        stream(statement("memory_threads", source_id=source_id)),
+        stream(statement("memory_thread_names", source_id=source_id)),
+        moments,
+        _is_of_program,
     )
+    around = [(name, None if line is None else _line_of(line)) for name, line in found]
+    return {moment: around[at] for moment, at in zip(moments, numbers, strict=True) if at >= 0}
+
+
+def _line_of(name: str) -> CodeLine | None:
+    """The line of a call, None for other slices."""
+    call = python_frame.pytorch_call(name)
+    return CodeLine(*call) if call else None
+
+
+def _is_of_program(name: str) -> bool | None:
+    """Whether a call is of the program's own code; None for other slices."""
+    line = _line_of(name)
+    return None if line is None else not is_framework(line.file)
 
 
 HOST = "cpu"
@@ -189,78 +222,20 @@ def _pytorch_device(kind: str | None, number: str | None) -> str:
     return place if index is None or index < 0 else f"{place}:{index}"
 
 
-_Lines = tuple[CodeLine | None, CodeLine | None]
-"""The innermost line of the program's own code, and the innermost line of all."""
-_NO_LINES: _Lines = (None, None)
-
-
-class _Innermost:
-    """The innermost slice of a track. Queries must come in order of (track, time)."""
-
-    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
-        """rows: (track, begin, end, depth, name), outer slices first."""
-        self._rows = iter(rows)
-        self._next: Sequence[Any] | None = next(self._rows, None)
-        self._ends: list[int] = []
-        """Ends of the slices that are open, outer ones first; the next two lists are parallel to it."""
-        self._names: list[str] = []
-        self._lines: list[_Lines] = []
-        self._track: int | None = None
-        self._frames: dict[str, tuple[CodeLine | None, bool]] = {}
-        """By name: the line, and whether it is the program's own."""
-
-    def slice_at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
-        """The name of the innermost slice, None between slices; and the innermost line of the program's own
-        code around it, or else of any code, None where no Python is on the stack."""
-        rows, ends, names, lines = self._rows, self._ends, self._names, self._lines
-        row = self._next
-        if track != self._track:
-            self._track = track
-            self._close(0)
-            while row is not None and row[0] < track:
-                row = next(rows, None)
-        while row is not None:
-            of, begin, end, depth, name = row
-            if of != track or begin > ts:
-                break
-            # A slice at the same depth had ended when this one began, even if no query came in between.
-            if len(ends) > depth:
-                self._close(depth)
-            lines.append(self._enclosing_lines(name, lines[-1] if lines else _NO_LINES))
-            ends.append(end)
-            names.append(name)
-            row = next(rows, None)
-        self._next = row
-        # An outer slice ends no sooner than those inside it.
-        while ends and ends[-1] < ts:
-            self._close(len(ends) - 1)
-        if not ends:
-            return None, None
-        program_line, of_all = lines[-1]
-        return names[-1], program_line or of_all
-
-    def _close(self, depth: int) -> None:
-        """Keeps this many outer slices."""
-        del self._ends[depth:], self._names[depth:], self._lines[depth:]
-
-    def _enclosing_lines(self, name: str, outer: _Lines) -> _Lines:
-        """The lines around a slice, its own included."""
-        if (frame := self._frames.get(name)) is None:
-            call = python_frame.pytorch_call(name)
-            call_line = CodeLine(*call) if call else None
-            frame = self._frames[name] = call_line, call_line is not None and not is_framework(call_line.file)
-        line, is_own = frame
-        if line is None:
-            return outer
-        return (line if is_own else outer[0]), line
-
-
 def _whole(text: str | None) -> int | None:
     """A whole number; None for anything else."""
     try:
         return None if text is None else int(text)
     except ValueError:
         return None
+
+
+def _wholes(texts: Sequence[str | None]) -> list[int | None]:
+    """The whole numbers of a column; None for anything else."""
+    try:
+        return list(map(int, texts))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return list(map(_whole, texts))
 
 
 @functools.cache

@@ -33,7 +33,7 @@ def called(query: Query, stream: Stream) -> Mapping[tuple[int, int], list[Called
     if not own_calls:
         return {}
     found: dict[tuple[int, int], list[CalledKernels]] = defaultdict(list)
-    sums = _core.ops_in_calls(stream(statement("kernels_in_calls", rollups=sorted(own_calls))))
+    sums = _core.ops_in_calls(stream(statement("kernels_in_calls")), set(own_calls))
     for call_id, alike_id, device, executions, took_ps in sums:
         found[alike_id, device].append(CalledKernels(own_calls[call_id], executions, took_ps))
     return found

@@ -1,8 +1,6 @@
--- When did some calls of Python begin and end, and ops on the same threads that launched kernels?
+-- When did calls of Python that a recorder traced begin and end, and ops on the same threads that launched kernels?
 --
 -- reads: slice, _launched_kernel
--- parameters:
---   rollups | ints | rows of rollup_op that the calls are added up in
 -- notes: Outer slices come before those within them.
 -- columns:
 --   track_id
@@ -23,7 +21,7 @@ WITH told AS (
     CAST(-1 AS BIGINT) AS on_device,
     CAST(0 AS BIGINT) AS kernels_ps
   FROM slice AS s
-  WHERE s.rollup_id IN $rollups
+  WHERE s.category = 'python_function'
   UNION ALL
   SELECT
     k.launched_from AS slice_id,
