@@ -27,7 +27,7 @@ class AscendRow(NamedTuple):
     of_device: bool = True
 
 
-def of_collectives(process: str, name: str) -> bool:
+def shows_collectives(process: str, name: str) -> bool:
     """Whether a row shows whole collectives."""
     return process in _COLLECTIVES and not _draws_again(process, name)
 

@@ -48,7 +48,7 @@ def classify(store: Store) -> None:
         _properties(store, meta),
         frozenset(track["process"] for track in tracks if not _empty(track)),
         any(
-            _ascend_rows.of_collectives(track["process"], track["name"])
+            _ascend_rows.shows_collectives(track["process"], track["name"])
             for track in tracks
             if not _empty(track)
         ),
