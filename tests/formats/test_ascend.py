@@ -235,6 +235,17 @@ def test_databases_of_one_recording_lie_in_several_folders(tmp_path):
     assert [Path(path).name for _, path in rows(recording, asked)] == ["msprof_20250102.db"]
 
 
+def test_folders_that_tell_ranks_are_of_one_run(tmp_path):
+    event = {"ph": "X", "name": "aclnnAdd", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
+    for rank in (0, 1):
+        folder = tmp_path / "job" / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        folder.mkdir(parents=True)
+        (folder / "trace_view.json").write_text(json.dumps([event]))
+    asked = "SELECT run_id, host_id FROM source ORDER BY host_id"
+    assert rows(tmp_path, asked) == [("job", "rank-0"), ("job", "rank-1")]
+    assert rows(tmp_path / "job" / "rank1_ascend_pt", asked) == [("job", "rank-1")]
+
+
 def test_a_part_of_a_timeline_is_read_with_it(tmp_path):
     event = {"ph": "X", "name": "Add-op1", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
     for name in ("msprof_0_2_1.json", "task_time_0_2_1.json", "hccl_0_2_2.json"):

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
-from stepscope.formats import _host_trace
+from stepscope.formats import _ascend_rows, _host_trace
 from stepscope.formats._own_export import restore_devices
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ TRACKS_LIMIT = 200_000
 
 _CLASSES = "classes of rows"
 """Member of meta in which the core tells what categories say of rows."""
-_EXCHANGES = "exchanges"
-"""What it tells of a stream of an Ascend device that carries out collectives and does nothing else."""
 
 
 def classify(store: Store) -> None:
@@ -50,7 +48,7 @@ def classify(store: Store) -> None:
         _properties(store, meta),
         frozenset(track["process"] for track in tracks if not _empty(track)),
         any(
-            track["process"] in _ASCEND_COLLECTIVES and not _ascend_again(track)
+            _ascend_rows.shows_collectives(track["process"], track["name"])
             for track in tracks
             if not _empty(track)
         ),
@@ -74,15 +72,10 @@ def classify(store: Store) -> None:
 
 def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:
     """Says what a track is. device_class: what the categories of its events tell."""
-    by_category = device_class not in (None, _EXCHANGES)
+    by_category = device_class not in (None, _ascend_rows.EXCHANGES)
     if type(device_class) is int or (by_category and producer == "kineto"):
         _set_by_category(track, file, device_class)
-    elif device_class == _EXCHANGES and file.collectives:
-        _draws_again(track, file)
-    elif device_class == _EXCHANGES and track["process"] == _ASCEND_TASKS:
-        track["name"] += " of collectives"
-        _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
-    else:
+    elif producer not in ("unknown", "kineto") or not _ascend(track, file, device_class):
         _CLASSIFIERS.get(producer, _unknown)(track, file)
 
 
@@ -168,22 +161,12 @@ def _unnumbered(process: str) -> str:
 
 _CALLS = re.compile(r"CPU (HIP|HSA|CUDA) API")
 _MXNET_DEVICE = re.compile(r"(cpu|gpu)/(\d+)")
-_ASCEND_TASKS = "Ascend Hardware"
-"""What the process of a device's streams is called."""
-_ASCEND_COLLECTIVES = ("HCCL", "Communication")
-"""What its process of whole collectives is called."""
-_ASCEND_DRAWN_AGAIN = (
-    "Overlap Analysis",
-    "Ascend Hardware: Step Trace",
-    "HCCL: Plane",
-    "Communication: Plane",
-)
 
 
 def _unknown(track: Track, file: _ChromeFile) -> None:
     """A row whose process is named after an accelerator, as rocprof, rpd and MXNet do, shows what that
     executes; copies belong to the only one. A row of which nothing is known stays unknown."""
-    if _empty(track) or _ascend(track, file):
+    if _empty(track):
         return
     name = _unnumbered(track["process"])
     if found := _MXNET_DEVICE.fullmatch(name):
@@ -204,28 +187,17 @@ def _unknown(track: Track, file: _ChromeFile) -> None:
         _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
 
 
-def _ascend_again(track: Track) -> bool:
-    return f"{track['process']}: {track['name']}".startswith(_ASCEND_DRAWN_AGAIN)
-
-
-def _draws_again(track: Track, file: _ChromeFile) -> None:
-    """Sets a row that shows anew what other rows of an Ascend device hold."""
-    _set(track, "derived", "annotation", file.device("NPU", "unknown"))
-
-
-def _ascend(track: Track, file: _ChromeFile) -> bool:
-    """Whether a row is one of those that Ascend's profiler adds to the framework's, all of one process of a
-    program: what its device ran, its collectives, and the calls that asked for both. Tasks of collectives are
-    drawn again by plane, and what overlaps is worked out from the others."""
-    process = track["process"]
-    if _ascend_again(track):
-        _draws_again(track, file)
-    elif process in (_ASCEND_TASKS, *_ASCEND_COLLECTIVES):
-        _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
-    elif process == "CANN":
-        _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
-    else:
+def _ascend(track: Track, file: _ChromeFile, device_class: Any) -> bool:
+    """Whether a row is one of those that Ascend's profiler adds to the framework's."""
+    exchanges = device_class == _ascend_rows.EXCHANGES
+    found = _ascend_rows.row(
+        track["process"], track["name"], exchanges=exchanges, collectives=file.collectives
+    )
+    if _empty(track) or found is None:
         return False
+    track["name"] = found.name
+    device = file.device("NPU", "unknown") if found.of_device else file.device("CPU", "cpu")
+    _set(track, found.kind, found.records, device)
     return True
 
 
@@ -322,8 +294,6 @@ def _set_by_category(track: Track, file: _ChromeFile, device_class: int | str) -
 def _kineto(track: Track, file: _ChromeFile) -> None:
     """Rows of PyTorch's profiler whose slices do not tell what they are: streams of the device that labels
     the process, else threads."""
-    if not _empty(track) and _ascend(track, file):
-        return
     if _label(track, file):
         if _empty(track):
             return

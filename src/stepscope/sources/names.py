@@ -149,10 +149,17 @@ def recording_folder(folder: PurePosixPath) -> PurePosixPath:
     return next((part for part in (folder, *folder.parents) if part.name.endswith(_ASCEND)), folder)
 
 
+def recorded_rank(folder: PurePosixPath) -> int | None:
+    """The number of the process whose whole recording a folder holds: 3 for rank3_ascend_pt."""
+    return rank(folder.name) if folder.name.endswith(_ASCEND) else None
+
+
 def run_folder(folder: PurePosixPath) -> PurePosixPath:
     """The folder itself, the one of the whole recording, or the one above folders of checkpoints, whose graph
     is the run's."""
     folder = recording_folder(folder)
+    if recorded_rank(folder) is not None:
+        folder = folder.parent
     while folder.name.lower().startswith(("ckpt", "checkpoint")):
         folder = folder.parent
     return folder

@@ -20,7 +20,8 @@ def source_of(
     place = names.labels_in(home)
     run_name, run_path, capture = _run(file, item, traits, home)
     given_name = run or place.get("run") or _name_of_pipe(file, item)
-    rank = _rank(item, place)
+    recording = names.recording_folder(home)
+    rank = _rank(item, place, recording)
     in_profile = names.profile_folder(home) is not None
     host_name = host or place.get("host") or names.host(item.name, in_profile) or item.host
     source = Source(
@@ -42,13 +43,15 @@ def source_of(
         member=item.member,
         spooled=item.spooled,
     )
-    return source, str(names.recording_folder(home))
+    return source, str(recording)
 
 
-def _rank(item: InspectedItem, place: Mapping[str, str]) -> int | None:
+def _rank(item: InspectedItem, place: Mapping[str, str], recording: PurePosixPath) -> int | None:
     """The rank that a name tells, or else the folder."""
     rank = names.rank(item.name)
-    return int(place["rank"]) if rank is None and place.get("rank", "").isdecimal() else rank
+    if rank is None and place.get("rank", "").isdecimal():
+        return int(place["rank"])
+    return names.recorded_rank(recording) if rank is None else rank
 
 
 def _name_of_pipe(file: FoundFile, item: InspectedItem) -> str | None:
