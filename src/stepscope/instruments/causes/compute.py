@@ -71,7 +71,7 @@ class ComputeCause(Cause):
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
             place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
-            small_ops=small_ops(host), op=top.op, op_type=top.op_type,
+            small_ops=small_ops(host), doubles=share_of_doubles(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
@@ -145,6 +145,15 @@ def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     return op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None)), True
 
 
+def share_of_doubles(host: HostSteps) -> float | None:
+    """The part of the time of all ops that those with 64-bit floats take; None where others take most."""
+    place = "device" if host.top_op.on_device else "host"
+    rows = host.query(statement("doubles", run_id=host.run_id, host_id=host.host_id, place=place)).rows()
+    found = [double_ps / all_ps for double_ps, all_ps in rows if double_ps > _MOST * all_ps]
+    return found[0] if found else None
+
+
+_MOST = 0.5
 _NEARLY_ALL = 0.95
 """An op that launches this part of a kernel's time is the one it is named after."""
 _MANY, _SMALL_PS = 1000, 50_000_000
