@@ -984,6 +984,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
+    yield "64-bit floats", doubles()
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 

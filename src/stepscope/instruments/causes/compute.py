@@ -139,10 +139,11 @@ def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     """The line that made most of the ops of a graph, gradients of these included; None where no line has most
     of them, or one has made all."""
     found = host.top_line
-    if found is None or found[1] < CALLS.of_function:
+    if found is None or found.share < CALLS.of_function:
         return None, False
-    file, _, line = found[0].rpartition(":")
-    return op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None)), True
+    file, _, line = found.line.rpartition(":")
+    made = op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None))
+    return made, found.gradients_too
 
 
 def share_of_doubles(host: HostSteps) -> float | None:

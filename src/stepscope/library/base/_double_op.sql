@@ -35,12 +35,12 @@ nodes AS (
       WHEN n.args_json LIKE '%"DstT":%' THEN 0
       WHEN n.args_json LIKE '%"T":"DT_DOUBLE"%' OR n.args_json LIKE '%"dtype":"DT_DOUBLE"%' THEN 1
       ELSE 0
-    END AS is_double
+    END AS typed_double
   FROM node AS n
 ),
 
 lines AS (
-  SELECT l.run_id AS of_run, l.op_name, MIN(l.file) AS in_file, MIN(l.line) AS on_line
+  SELECT l.run_id AS of_run, l.op_name, MIN(l.file) AS op_file, MIN(l.line) AS op_line_number
   FROM op_line AS l
   GROUP BY l.run_id, l.op_name
 ),
@@ -49,8 +49,11 @@ made AS (
   SELECT columns!(i, of_run, instruction, is_double, in_file, on_line)
   FROM instructions AS i
   UNION ALL
-  SELECT columns!(n, of_run, instruction), MIN(n.is_double) AS is_double, MIN(l.in_file) AS in_file,
-    MIN(l.on_line) AS on_line
+  SELECT
+    columns!(n, of_run, instruction),
+    MIN(n.typed_double) AS is_double,
+    MIN(l.op_file) AS in_file,
+    MIN(l.op_line_number) AS on_line
   FROM nodes AS n
   LEFT JOIN lines AS l ON l.of_run = n.of_run AND l.op_name = n.instruction
   GROUP BY n.of_run, n.instruction
@@ -68,8 +71,8 @@ computed AS (
     columns!(o, run_id, host_id, place),
     o.op AS op_called,
     columns!(m, in_file, on_line, is_double),
-    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS all_ps,
-    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS double_ps,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS whole_ps,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS typed_ps,
     COUNT(*) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS number,
     ROW_NUMBER() OVER (
       PARTITION BY o.run_id, o.host_id, o.place, m.is_double
@@ -109,7 +112,7 @@ called AS (
 
 told AS (
   SELECT
-    columns!(r, run_id, host_id, place, op_called, in_file, on_line, is_double, position, number, all_ps, double_ps)
+    columns!(r, run_id, host_id, place, op_called, in_file, on_line, is_double, position, number, whole_ps, typed_ps)
   FROM computed AS r
   UNION ALL
   SELECT
@@ -123,8 +126,8 @@ told AS (
       PARTITION BY c.run_id, c.host_id, c.is_double ORDER BY nulls_last!(c.self_sum DESC, c.op_called)
     ) AS position,
     COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS number,
-    SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id) AS all_ps,
-    SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS double_ps
+    SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id) AS whole_ps,
+    SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS typed_ps
   FROM called AS c
 )
 
@@ -135,7 +138,7 @@ SELECT
   r.on_line AS line,
   r.position,
   CAST(r.number AS BIGINT) AS ops,
-  CAST(r.double_ps AS BIGINT) AS double_ps,
-  CAST(r.all_ps AS BIGINT) AS all_ps
+  CAST(r.typed_ps AS BIGINT) AS double_ps,
+  CAST(r.whole_ps AS BIGINT) AS all_ps
 FROM told AS r
 WHERE r.is_double = 1

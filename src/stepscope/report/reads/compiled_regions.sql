@@ -3,8 +3,8 @@
 -- reads: rollup_op
 -- columns:
 --   name | text | as recorded
---   slices | int | how often
-SELECT r.name, sum!(r.slices) AS slices
+--   runs | int | how often
+SELECT r.name, sum!(r.slices) AS runs
 FROM rollup_op AS r
 WHERE
   r.name LIKE 'Torch-Compiled Region%' OR r.name LIKE '## Call CompiledFxGraph %'

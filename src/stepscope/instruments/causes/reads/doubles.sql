@@ -11,3 +11,4 @@
 SELECT d.double_ps, d.all_ps
 FROM _double_op AS d
 WHERE d.run_id = $run_id AND d.host_id = $host_id AND d.place = $place AND d.position = 1
+ORDER BY nulls_last!(d.double_ps DESC, d.all_ps)
