@@ -9,6 +9,7 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
+from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -131,8 +132,15 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     makes count to it."""
     if not host.runs_inline or not host.stacks.stacks:
         return None, False
-    calls, gradients_too = calls_of_ops(host.stacks)
-    return op_lines.most_calling_line(calls, host.stacks.loops), gradients_too
+    calls, gradients = calls_of_ops(host.stacks)
+    place = op_lines.most_calling_line(calls, host.stacks.loops)
+    if place is None:
+        return None, False
+    computed_ps, backward_ps = (
+        sum(ps for path, ps in times.items() if function_of(place) in map(function_of, path))
+        for times in (calls, gradients)
+    )
+    return place, backward_ps > _FEW * computed_ps
 
 
 def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
@@ -154,7 +162,7 @@ def share_of_doubles(host: HostSteps) -> float | None:
     return found[0] if found else None
 
 
-_MOST = 0.5
+_MOST, _FEW = 0.5, 0.05
 _NEARLY_ALL = 0.95
 """An op that launches this part of a kernel's time is the one it is named after."""
 _MANY, _SMALL_PS = 1000, 50_000_000
