@@ -477,6 +477,21 @@ def test_a_product_is_one_whatever_library_runs_it(op_name: str, severity: str) 
     assert row["severity"] == severity
 
 
+def test_steps_that_are_single_short_calls_are_launched_one_by_one():
+    """A loop over rows, each of which is a call of a jitted function, and so a step by itself."""
+    tables = draw("step train : [s.....][s.....][s.....]\ncpu/python thread : [PjitFunction(f)..]")
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="dispatch", dur_ps=step["dur_ps"])
+    assert found(tables, ("per_op_dispatch",)) == {}, "most steps launch nothing"
+    for _ in range(2):
+        tables.add("slice", **{**tables.rows["slice"][0], "id": None})
+    (row,) = found(tables, ("per_op_dispatch",))["per_op_dispatch"]
+    assert (row["launches"], row["severity"]) == (1, "high")
+    for step in tables.rows["step_stored"]:
+        step["dur_ps"] = 3_000_000_000
+    assert found(tables, ("per_op_dispatch",)) == {}, "a step of 3 ms is no call of a row"
+
+
 def test_few_and_no_steps():
     assert one("step train : [s0][s1]", "few_steps")["steps"] == "two steps"
     row = one("cpu/t thread : [a:Add]", "no_steps")
