@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from stepscope import library
-from stepscope.engines import Arrow, Form, Params, Statement, statement
+from stepscope.engines import Arrow, Form, NeededRows, Params, Statement, are_unmet, statement
 from stepscope.engines.duckdb import COPY
 from stepscope.errors import QueryError
 from stepscope.lake.schema import Schema, schema
@@ -83,7 +83,10 @@ class FakeTrace:
         self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
         self.keep(keep)
-        return [[] if entry.needs & self._empty else self.ask(entry).rows() for entry in entries]
+        return [[] if are_unmet(entry.needs, self._lacks) else self.ask(entry).rows() for entry in entries]
+
+    def _lacks(self, need: NeededRows) -> bool:
+        return need.table in self._empty
 
     def define(self, views: Mapping[str, str | Statement]) -> None:
         for name, view in views.items():

@@ -17,7 +17,7 @@ import pytest
 
 import stepscope
 from stepscope import background, config
-from stepscope.engines import PythonRows, Reads, Relation, Statement, Stream
+from stepscope.engines import NeededRows, PythonRows, Reads, Relation, Statement, Stream, Work
 from stepscope.engines.duckdb import DuckDB
 from stepscope.engines.duckdb.parser import parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
@@ -316,7 +316,8 @@ def test_what_lacks_a_table_is_not_asked(engine: DuckDB) -> None:
     heard: list[tuple[int, int]] = []
 
     def statement(sql: str, *needs: str) -> Statement:
-        return Statement(sql, Reads(frozenset(needs), frozenset("a"), False), "", frozenset(needs))
+        clauses = frozenset(frozenset([NeededRows(name)]) for name in needs)
+        return Statement(sql, Reads(frozenset(needs), frozenset("a"), False), "", clauses)
 
     refused = statement("SELECT no_such_function(a) FROM empty", "empty", "filled")
     asked = [
@@ -328,7 +329,40 @@ def test_what_lacks_a_table_is_not_asked(engine: DuckDB) -> None:
     assert [done for _, done in heard] == [1, 2, 3]
     assert {number for number, _ in heard} == {0, 1, 2}
     with pytest.raises(QueryError):
-        engine.answers([refused._replace(needs=frozenset(["filled"]))])
+        engine.answers([refused._replace(needs=frozenset([frozenset([NeededRows("filled")])]))])
+
+
+@pytest.mark.parametrize("little", [True, False])
+def test_what_lacks_rows_of_a_kind_is_not_asked(little: bool) -> None:
+    """They are looked for in views that are kept, and in tables of a little recording."""
+    engine = DuckDB()
+    engine.prepare(Work(False, lambda error: error, little))
+    engine.attach(table("t", NUMBERS, [(1,), (None,)]))
+    engine.define({"v": Statement("SELECT a FROM t", Reads(frozenset("t"), frozenset("a"), False))})
+    engine.seal()
+
+    def statement(*clauses: list[NeededRows], sql: str = "SELECT error('asked') AS a FROM v") -> Statement:
+        reads = Reads(frozenset("v"), frozenset("a"), False)
+        return Statement(sql, reads, "", frozenset(map(frozenset, clauses)))
+
+    less, more, none = NeededRows("v", "(a < 2)"), NeededRows("v", "(a > 2)"), NeededRows("t", "(a > 2)")
+    known = [statement([more]), statement([less], [more]), statement([more, NeededRows("v", "(a = 3)")])]
+    assert engine.answers(known, ["v"]) == [[], [], []]
+    assert engine.answers([statement([more, less], sql="SELECT a FROM v WHERE a < 2")], ["v"]) == [[(1,)]]
+    assert engine.answers([statement([NeededRows("v", "error('no')")], sql="SELECT 1 FROM v")]) == [
+        [(1,), (1,)]
+    ]
+    with pytest.raises(QueryError):
+        engine.answers([statement([more, less])])
+    if little:
+        assert engine.answers([statement([none])]) == [[]]
+    else:
+        with pytest.raises(QueryError):
+            engine.answers([statement([none])])
+    engine.define({"v": "SELECT a + 2 AS a FROM t"})
+    with pytest.raises(QueryError):
+        engine.answers([statement([more])], ["v"])
+    engine.close()
 
 
 def test_damage_in_a_column_is_found_when_the_column_is_first_wanted(engine: DuckDB) -> None:

@@ -1,4 +1,8 @@
-"""Tables without which an entry of the library has no rows, found in its SQL as DuckDB parses it.
+"""Rows without which an entry of the library has none, found in its SQL as DuckDB parses it.
+
+A row of a SELECT is made of a row of each table that is joined. So each of these tables has a row for which
+those conditions hold that can be said in its columns alone. This is followed through views and common table
+expressions, where a column is an expression over columns of one row. Of a UNION one side has rows.
 
 `python -m tests.library.needs` writes library/needs.json anew.
 """
@@ -6,79 +10,274 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import duckdb
+from typing import Any, NamedTuple
 
 from stepscope import library
+from stepscope.lake.schema import schema
+from stepscope.report.summary import KEPT_VIEWS
+from tests.library.parsed import AGGREGATES, condition_text, parsed
 
 PATH = Path(library.__file__).with_name("needs.json")
-Ctes = dict[str, frozenset[str]]
-NOTHING: frozenset[str] = frozenset()
+Tree = dict[str, Any]
+Clause = frozenset["Rows"]
+Columns = dict[str, dict[int, Tree]]
+"""By the name of a column: what it is, as an expression over a row. Rows are numbered."""
+
+LONG = frozenset({"slice", "counter"})
+"""Tables with as many rows as a recording has events: to look at each takes as long as the statement."""
+MOST_CLAUSES = 64
+"""Of a UNION: more are not worth their number."""
 
 
-def found() -> dict[str, list[str]]:
-    """By the entry, what is to have rows for it to have some: stored tables."""
-    views = {view.name: view.sql for view in library.views()}
-    connection = duckdb.connect()
-    asked = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
-    aggregates = frozenset(row[0] for row in connection.execute(asked).fetchall())
+class Rows(NamedTuple):
+    """Rows of a table or view for which conditions hold."""
 
-    def parsed(sql: str) -> dict[str, Any]:
-        ((text,),) = connection.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()
-        (statement,) = json.loads(text)["statements"]
-        node: dict[str, Any] = statement["node"]
-        return node
+    table: str
+    conditions: frozenset[str] = frozenset()
 
-    @functools.cache
-    def of_view(name: str) -> frozenset[str]:
-        return of_query(parsed(views[name]), {})
+    def __str__(self) -> str:
+        where = " AND ".join(sorted(self.conditions))
+        return f"{self.table} WHERE {where}" if where else self.table
 
-    def of_query(node: dict[str, Any], outer: Ctes) -> frozenset[str]:
-        ctes = dict(outer)
-        for cte in node["cte_map"]["map"]:
-            ctes[cte["key"]] = NOTHING  # one that reads itself
-            ctes[cte["key"]] = of_query(cte["value"]["query_node"], ctes)
-        if node["type"] == "SELECT_NODE":
-            grouped = node["group_sets"] and all(node["group_sets"])
-            if not grouped and (node["having"] or aggregated(node["select_list"])):
-                return NOTHING
-            return of_source(node["from_table"], ctes)
-        if node["type"] == "SET_OPERATION_NODE" and node["setop_type"] == "UNION":
-            return frozenset.intersection(*(of_query(one, ctes) for one in node["children"]))
+    def among(self, other: Rows) -> bool:
+        """Whether there are no such rows without some of the other."""
+        return self.table == other.table and self.conditions >= other.conditions
+
+
+class Row(NamedTuple):
+    """A row that a query's rows are made of, and what is true of it."""
+
+    table: str
+    conditions: tuple[Tree, ...] = ()
+
+
+class Query(NamedTuple):
+    """What is known of a query whose rows are made of one row of each of several tables."""
+
+    rows: dict[int, Row]
+    columns: Columns
+    clauses: frozenset[Clause] = frozenset()
+    """Rows that there must be beside, of each clause some."""
+
+
+NOTHING = Query({}, {})
+Ctes = dict[str, Query]
+_numbers = itertools.count()
+
+
+class Unknown(Exception):
+    """An expression cannot be said over one row."""
+
+
+@functools.cache
+def _views() -> dict[str, str]:
+    return {view.name: view.sql for view in library.views()}
+
+
+@functools.cache
+def _columns_of(name: str) -> tuple[str, ...]:
+    if name in _views():
+        return tuple(column.name for column in library.entry(name).columns)
+    return tuple(column.name for column in schema().table(name).columns)
+
+
+@functools.cache
+def _of_view(name: str) -> Query:
+    return of_query(parsed(_views()[name]), {})
+
+
+def of_query(node: Tree, outer: Ctes) -> Query:
+    """What is known of a parsed query."""
+    ctes = dict(outer)
+    for cte in node["cte_map"]["map"]:
+        ctes[cte["key"]] = NOTHING  # one that reads itself
+        ctes[cte["key"]] = of_query(cte["value"]["query_node"], ctes)
+    if node["type"] == "SELECT_NODE":
+        return _of_select(node, ctes)
+    if node["type"] == "SET_OPERATION_NODE" and node["setop_type"] == "UNION":
+        sides = [clauses(of_query(side, ctes)) for side in node["children"]]
+        return NOTHING._replace(clauses=functools.reduce(_either, sides))
+    return NOTHING
+
+
+def clauses(query: Query) -> frozenset[Clause]:
+    """Clauses that hold where the query has rows, without those that follow from others."""
+    every = set(query.clauses)
+    for row in query.rows.values():
+        told = frozenset() if row.table in LONG else frozenset(map(condition_text, row.conditions))
+        if row.table not in _views() or row.table in KEPT_VIEWS:
+            every.add(frozenset([Rows(row.table, told)]))
+    return frozenset(clause for clause in every if not any(_follows(clause, other) for other in every))
+
+
+def _follows(clause: Clause, other: Clause) -> bool:
+    implied = all(any(rows.among(weaker) for weaker in clause) for rows in other)
+    return implied and clause != other
+
+
+def _either(left: frozenset[Clause], right: frozenset[Clause]) -> frozenset[Clause]:
+    both = left & right
+    pairs = {_weakest(first | second) for first in left - both for second in right - both}
+    return both | pairs if len(pairs) <= MOST_CLAUSES else both
+
+
+def _weakest(clause: Clause) -> Clause:
+    return frozenset(rows for rows in clause if not any(rows.among(other) for other in clause - {rows}))
+
+
+def _of_select(node: Tree, ctes: Ctes) -> Query:
+    grouped = node["group_sets"] and all(node["group_sets"])
+    if not grouped and (node["having"] or _aggregated(node["select_list"])):
         return NOTHING
+    scope = _Scope(ctes)
+    scope.join(node["from_table"])
+    if node["where_clause"]:
+        scope.narrow(node["where_clause"])
+    columns = {}
+    for tree in node["select_list"]:
+        name = tree["alias"] or (tree["column_names"][-1] if tree["class"] == "COLUMN_REF" else "")
+        inner = _extreme(tree)
+        columns[name] = scope.over_each(tree) if inner is None else scope.apart(inner)
+    return Query(scope.rows, columns, frozenset(scope.clauses))
 
-    def aggregated(tree: Any) -> bool:
-        if isinstance(tree, dict):
-            if tree.get("class") in ("SUBQUERY", "WINDOW"):
-                return False
-            own = tree.get("class") == "FUNCTION" and tree["function_name"] in aggregates
-            return own or any(map(aggregated, tree.values()))
-        return isinstance(tree, list) and any(map(aggregated, tree))
 
-    def of_source(source: dict[str, Any], ctes: Ctes) -> frozenset[str]:
+def _extreme(tree: Tree) -> Tree | None:
+    """What the least or the greatest of is taken: some row of the group has that value."""
+    if tree["class"] == "FUNCTION" and tree["function_name"] in ("min", "max") and tree["filter"] is None:
+        inner: Tree = tree["arguments"][0]["expression"]
+        return inner if len(tree["arguments"]) == 1 else None
+    return None
+
+
+class _Scope:
+    """The FROM and the WHERE of a SELECT."""
+
+    def __init__(self, ctes: Ctes) -> None:
+        self.rows: dict[int, Row] = {}
+        self.clauses: set[Clause] = set()
+        self._ctes = ctes
+        self._columns: dict[str, Columns] = {}
+        """By the alias of what is read."""
+
+    def join(self, source: Tree) -> None:
+        """Reads what is joined: of a LEFT JOIN only what is to its left."""
         if source["type"] == "BASE_TABLE":
-            name = source["table_name"]
-            if name in ctes:
-                return ctes[name]
-            return of_view(name) if name in views else frozenset([name])
-        if source["type"] == "SUBQUERY":
-            return of_query(source["query_node"], ctes)
-        if source["type"] != "JOIN":
-            return NOTHING
-        left, right = of_source(source["left"], ctes), of_source(source["right"], ctes)
-        regular = source["ref_type"] in ("REGULAR", "CROSS")
-        return {"INNER": left | right, "LEFT": left}.get(source["join_type"], NOTHING) if regular else NOTHING
+            self._read(source["table_name"], source["alias"] or source["table_name"])
+        elif source["type"] == "JOIN" and source["ref_type"] in ("REGULAR", "CROSS"):
+            if source["join_type"] in ("INNER", "LEFT"):
+                self.join(source["left"])
+            if source["join_type"] == "INNER":
+                self.join(source["right"])
+                if source["condition"]:
+                    self.narrow(source["condition"])
 
-    needed = {one.name: sorted(of_query(parsed(one.sql), {})) for one in library.entries()}
-    return {name: tables for name, tables in sorted(needed.items()) if tables}
+    def _read(self, name: str, alias: str) -> None:
+        found = self._ctes.get(name) or (_of_view(name) if name in _views() else NOTHING)
+        new = {number: next(_numbers) for number in found.rows}
+        self.rows.update({new[number]: row for number, row in found.rows.items()})
+        self.clauses |= found.clauses
+        columns = {
+            column: {new[number]: tree for number, tree in over.items()}
+            for column, over in found.columns.items()
+        }
+        if name not in self._ctes:
+            number = next(_numbers)
+            self.rows[number] = Row(name)
+            for column in _columns_of(name):
+                itself = {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": "", "column_names": [column]}
+                columns[column] = {**columns.get(column, {}), number: itself}
+        self._columns[alias] = columns
+
+    def narrow(self, condition: Tree) -> None:
+        """Takes a condition of the WHERE, or of an inner join, for true."""
+        if condition["type"] == "CONJUNCTION_AND":
+            for part in condition["children"]:
+                self.narrow(part)
+        elif condition["class"] == "SUBQUERY" and condition["subquery_type"] in ("ANY", "EXISTS"):
+            self.clauses |= clauses(of_query(condition["subquery"]["node"], self._ctes))
+        else:
+            for number, tree in self.over_each(condition).items():
+                row = self.rows[number]
+                self.rows[number] = row._replace(conditions=(*row.conditions, tree))
+
+    def over_each(self, tree: Tree) -> dict[int, Tree]:
+        """An expression over each row that has all its columns."""
+        first = next(_references(tree), None)
+        found = {}
+        for number in self._over(first) if first is not None else ():
+            try:
+                found[number] = self._replaced(tree, number)
+            except Unknown:
+                continue
+        return found
+
+    def apart(self, tree: Tree) -> dict[int, Tree]:
+        """The same over rows of their own, of which nothing else is said together with it."""
+        found = {}
+        for number, over in self.over_each(tree).items():
+            new = next(_numbers)
+            self.rows[new] = self.rows[number]
+            found[new] = over
+        return found
+
+    def _over(self, reference: Tree) -> dict[int, Tree]:
+        names = reference["column_names"]
+        return self._columns.get(names[0], {}).get(names[1], {}) if len(names) == 2 else {}
+
+    def _replaced(self, tree: Any, number: int) -> Any:
+        """A tree whose columns are replaced with what they are over a row."""
+        if isinstance(tree, list):
+            return [self._replaced(part, number) for part in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if tree.get("class") == "COLUMN_REF":
+            if number not in (over := self._over(tree)):
+                raise Unknown
+            return over[number]
+        if tree.get("class") in ("SUBQUERY", "WINDOW", "PARAMETER", "STAR") or _is_aggregate(tree):
+            raise Unknown
+        return {name: "" if name == "alias" else self._replaced(part, number) for name, part in tree.items()}
+
+
+def _references(tree: Any) -> Iterator[Tree]:
+    if isinstance(tree, dict) and tree.get("class") == "COLUMN_REF":
+        yield tree
+    elif isinstance(tree, dict | list):
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from _references(part)
+
+
+def _is_aggregate(tree: Tree) -> bool:
+    return tree.get("class") == "FUNCTION" and tree["function_name"] in AGGREGATES
+
+
+def _aggregated(tree: Any) -> bool:
+    if isinstance(tree, dict):
+        if tree.get("class") in ("SUBQUERY", "WINDOW"):
+            return False
+        return _is_aggregate(tree) or any(map(_aggregated, tree.values()))
+    return isinstance(tree, list) and any(map(_aggregated, tree))
+
+
+def found() -> dict[str, list[list[str]]]:
+    """By the analysis or finding: clauses, of each of which some rows exist where it has rows."""
+    needed = {
+        entry.name: sorted(sorted(map(str, clause)) for clause in clauses(of_query(parsed(entry.sql), {})))
+        for entry in (*library.entries("analysis"), *library.entries("finding"))
+    }
+    return {name: every for name, every in sorted(needed.items()) if every}
 
 
 def text() -> str:
     """The file."""
-    lines = (f" {json.dumps(name)}: {json.dumps(tables)}" for name, tables in found().items())
+    lines = (
+        f" {json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, every)) + "\n ]"
+        for name, every in found().items()
+    )
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

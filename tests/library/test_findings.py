@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepscope import library
+from stepscope.engines import are_unmet
 from tests.draw import UNIT_PS, Row, Tables, draw
 from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
@@ -22,10 +23,10 @@ FINDINGS = library.names("finding")
 
 def found(tables: Tables, names: tuple[str, ...] = FINDINGS) -> dict[str, list[Row]]:
     """Rows by finding, those that say something. Those that have none, as a table is empty, are not asked."""
-    connection = tables.shared()
+    connection, empty = tables.shared(), tables.empty()
     told = {}
     for name in names:
-        if library.named(name).needs & tables.empty():
+        if are_unmet(library.named(name).needs, lambda need: need.table in empty):
             continue
         result = connection.execute(library.sql(name))
         columns = [column[0] for column in result.description]

@@ -31,6 +31,22 @@ class Reads(NamedTuple):
         return Reads(self.tables | other.tables, self.columns | other.columns, self.star or other.star)
 
 
+class NeededRows(NamedTuple):
+    """Rows of a table or view: all, or those for which an SQL condition holds."""
+
+    table: str
+    where: str = ""
+
+
+Needs = frozenset[frozenset[NeededRows]]
+"""Of each set some rows exist where a statement has rows."""
+
+
+def are_unmet(needs: Needs, missing: Callable[[NeededRows], bool]) -> bool:
+    """Whether a statement with these needs has no rows, because of those that are missing."""
+    return any(all(map(missing, clause)) for clause in needs)
+
+
 class Statement(NamedTuple):
     """One SELECT. reads: what it is known to read; None leaves it to the engine to find out."""
 
@@ -38,8 +54,8 @@ class Statement(NamedTuple):
     reads: Reads | None = None
     name: str = ""
     """What the library calls it."""
-    needs: frozenset[str] = frozenset()
-    """Tables without rows of which it has none either, as far as that is known."""
+    needs: Needs = frozenset()
+    """Rows without which it has none either, as far as that is known."""
 
 
 class Arrow(Protocol):

@@ -42,7 +42,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from stepscope.engines import Reads, Statement
+from stepscope.engines import NeededRows, Needs, Reads, Statement
 from stepscope.errors import QueryError
 from stepscope.library.macros import expanded
 
@@ -136,8 +136,8 @@ class Entry(NamedTuple):
     parameters: tuple[Field, ...] = ()
     unordered: str = ""
     """Why the rows have no order; empty for those that have one."""
-    needs: frozenset[str] = frozenset()
-    """Tables without rows of which it has none, as far as is known."""
+    needs: Needs = frozenset()
+    """Rows without which it has none, as far as is known."""
 
     @property
     def private(self) -> bool:
@@ -222,10 +222,18 @@ def _files() -> dict[str, tuple[Kind, Path]]:
 
 
 @cache
-def _needs() -> dict[str, frozenset[str]]:
-    """Of each entry: tables without rows of which it has none. tests/library/needs.py finds them."""
+def _needs() -> dict[str, Needs]:
+    """Of each analysis and finding: rows without which it has none. tests/library/needs.py finds them."""
     text = Path(__file__).with_name("needs.json").read_text(encoding="utf-8")
-    return {name: frozenset(tables) for name, tables in json.loads(text).items()}
+    return {
+        name: frozenset(frozenset(map(_need, clause)) for clause in clauses)
+        for name, clauses in json.loads(text).items()
+    }
+
+
+def _need(text: str) -> NeededRows:
+    table, _, where = text.partition(" WHERE ")
+    return NeededRows(table, where)
 
 
 @cache

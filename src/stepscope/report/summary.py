@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 _NO_STEPS = "no-steps"
 """The finding that there are none."""
-_KEPT = (
+KEPT_VIEWS = (
     *("step", "track_place", "observed", "step_window", "_device_op", "device_sum", "track_sum"),
-    *("_label_line", "rank_source"),
+    *("_label_line", "rank_source", "_computing_op"),
 )
 """Views that several analyses and findings read: computed once, each after those it builds on. All of them
-read rollups and other small tables, no slices."""
+read rollups and other small tables, and of slices no more than kernels."""
 
 
 def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
@@ -54,7 +54,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     names = _analyses(trace, all)
     entries = [library.entry(name) for name in dict.fromkeys([*names, "step_times"])]
     problems: Sequence[library.Entry] = library.entries("finding")
-    answers = ask(trace, [*entries, *problems], _KEPT, summary_sections.first_rows(all))
+    answers = ask(trace, [*entries, *problems], KEPT_VIEWS, summary_sections.first_rows(all))
     rows_of = {entry.name: dicts(answers[entry.name]) for entry in entries}
     rows_of["sources"] = _sources(trace)
     several = runs.are_several(rows_of)
@@ -204,7 +204,7 @@ def _has_time(rows_of: Mapping[str, Rows]) -> bool:
 
 def _lines(trace: OpenTrace) -> Rows:
     """Lines of the program in which its main thread was seen."""
-    return dicts(ask(trace, [library.entry("python_lines")], _KEPT)["python_lines"])
+    return dicts(ask(trace, [library.entry("python_lines")], KEPT_VIEWS)["python_lines"])
 
 
 def _only_profiles(rows_of: Mapping[str, Rows]) -> bool:

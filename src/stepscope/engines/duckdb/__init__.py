@@ -15,6 +15,7 @@ from stepscope import config
 from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, Told, Work, statement
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
+from stepscope.engines.duckdb.needs import KnownNeeds
 from stepscope.engines.duckdb.one_select import check_select
 from stepscope.engines.duckdb.refusal import SPILL, refusal
 from stepscope.engines.duckdb.rows import ArrowRows, LazyRows
@@ -83,6 +84,7 @@ class DuckDB:
         self._names: dict[str, tuple[str, ...]] = {}
         """Columns of views, for advice."""
         self._views = EngineViews(self._con)
+        self._needs = KnownNeeds(self._tables, self._views)
         self._open: LazyRows | None = None
         self._stuck = False
         self.writes = False
@@ -115,6 +117,7 @@ class DuckDB:
     def define(self, views: Mapping[str, Statement | str]) -> None:
         """Makes SELECT statements usable by name. A view is made when a query first names it."""
         self._views.define(views)
+        self._needs.forget(views.keys())
 
     @interruptible
     def query(self, asked: Statement | str, params: Params = ()) -> LazyRows:
@@ -160,15 +163,19 @@ class DuckDB:
                 # All at once: a table attached again with more columns would be read again.
                 self._bring(*early, *(self._views.statements[name] for name in keep))
                 early, none = self._answerable(early)
-                beside.begin(self._views.making_all(keep, early), frozenset(self._views.made) - before)
+                making, looking = self._views.making_all(keep, early), self._needs.looking(early)
+                coming = frozenset(self._views.made) - before
+                beside.begin(lambda run: (*map(run, making), looking(run)), coming)
                 for select in early:
-                    beside.put(select.sql)
+                    beside.put(select.sql, functools.partial(self._needs.is_empty, select))
                 self._bring(*late)
                 late, more = self._answerable(late)
                 self.keep(keep_late)
+                beside.begun(self.refused)
+                self._needs.looking(late)(lambda sql: self._con.execute(sql).fetchall())
                 for select in late:
                     self._make_views(select)
-                    beside.put(select.sql)
+                    beside.put(select.sql, functools.partial(self._needs.is_empty, select))
                 order, none = [*early, *late], [*none, *more]
 
                 def answered(number: int, done: int) -> None:
@@ -193,9 +200,8 @@ class DuckDB:
             self._side = [Connection(self._con) for _ in range(count)]
 
     def _answerable(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
-        """Those to ask, and those without rows. Planning takes longer than answering: of half of the findings
-        it is clear without."""
-        none = [select for select in statements if self._tables.lacks(select.needs)]
+        """Those to ask, and those without rows."""
+        none = [select for select in statements if self._needs.is_empty(select)]
         return [select for select in statements if select not in none], none
 
     def _asks(self, asked: Statement) -> bool:

@@ -9,6 +9,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, NoReturn
 
@@ -17,6 +18,8 @@ from stepscope.engines.duckdb.native import duckdb
 Rows = list[tuple[Any, ...]]
 Refused = Callable[[duckdb.Error], Exception]
 """Translates an error of DuckDB's that a statement raised."""
+Run = Callable[[str], Rows]
+"""Runs a statement."""
 
 _FIRST = -1
 _INTERRUPT_EACH_SECONDS = 0.02
@@ -73,11 +76,11 @@ class StatementThreads:
         self.stuck = False
         """True when one of them did not end: its connection can be neither used nor closed."""
         self.coming: frozenset[str] = frozenset()
-        """Views that the statements of begin() create."""
+        """Views that the work of begin() creates."""
         self._connections = connections
         self._streams = streams
         self._patience_s = patience_s
-        self._todo: SimpleQueue[tuple[int, tuple[str, ...]] | None] = SimpleQueue()
+        self._todo: SimpleQueue[tuple[int, Callable[[Run], Any]] | None] = SimpleQueue()
         self._ready = threading.Event()
         self._ready.set()
         self._done: SimpleQueue[int] = SimpleQueue()
@@ -99,23 +102,25 @@ class StatementThreads:
             self._threads.append(thread)
             thread.start()
 
-    def begin(self, statements: Sequence[str], views: frozenset[str]) -> None:
-        """Runs statements that create views, one after the other; statements put later wait for them."""
+    def begin(self, work: Callable[[Run], object], views: frozenset[str]) -> None:
+        """Runs what creates views; statements put later wait for it."""
         self.coming = views
         self._ready.clear()
         self._start()
-        self._todo.put((_FIRST, tuple(statements)))
+        self._todo.put((_FIRST, work))
 
     def begun(self, refused: Refused) -> None:
-        """Waits for the statements of begin(); raises what they raised."""
+        """Waits for the work of begin(); raises what it raised."""
         self._ready.wait()
         if (error := self._failed.get(_FIRST)) is not None:
             _raise(error, refused)
 
-    def put(self, sql: str) -> None:
-        """Queues a statement. All it reads exists, or is created by the statements of begin()."""
+    def put(self, sql: str, is_empty: Callable[[], bool]) -> None:
+        """Queues a statement. All it reads exists, or is created by the work of begin().
+
+        is_empty: asked when its turn comes; True spares asking for its rows."""
         self._start()
-        self._todo.put((self._put, (sql,)))
+        self._todo.put((self._put, lambda run: [] if is_empty() else run(sql)))
         self._put += 1
 
     def rows(self, refused: Refused, answered: Callable[[int, int], None]) -> list[Rows]:
@@ -160,14 +165,13 @@ class StatementThreads:
     def _work(self, connection: Connection, over: threading.Event) -> None:
         try:
             while (work := self._todo.get()) is not None and not self._stop:
-                number, statements = work
+                number, ask = work
                 if number != _FIRST:
                     self._ready.wait()
                     if self._stop:
                         return
                 try:
-                    for sql in statements:
-                        self._rows[number] = connection.rows(sql, self._streams)
+                    self._rows[number] = ask(partial(connection.rows, streams=self._streams))
                 except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
                     self._failed[number] = error
                 if number == _FIRST:

@@ -106,9 +106,13 @@ class EngineTables:
             select for part in parts if (select := self._select(relation, part, columns, before))
         ]
 
-    def lacks(self, tables: Iterable[str]) -> bool:
-        """True where one of some tables is known to have no rows. Of those that are attached."""
-        return any(name in self._parts and not any(map(_may_have_rows, self._parts[name])) for name in tables)
+    def lacks(self, table: str) -> bool:
+        """Whether a table is attached and known to have no rows."""
+        return table in self._parts and not any(map(_may_have_rows, self._parts[table]))
+
+    def copied(self) -> set[str]:
+        """Tables whose rows are few and were copied."""
+        return {name for name in self._loaded if self._are_copied(self._parts[name])}
 
     def waiting(self, tables: Iterable[str]) -> bool:
         """True where one of some tables is not attached yet."""
