@@ -22,6 +22,9 @@ class _Calls:
 
     def __init__(self, recorder: Recorder, module: Any) -> None:
         self._recorder = recorder
+        self._module = module.nn.Module
+        self._plain: Any = None
+        """What calls a module, without the wrapper."""
         self._compiles: Callable[[], bool] = getattr(
             getattr(module, "compiler", None), "is_compiling", lambda: False
         )
@@ -33,7 +36,7 @@ class _Calls:
             def gradients(*args: Any, **kwargs: Any) -> Any:
                 if self._is_part():
                     return original(*args, **kwargs)
-                return self._watched("backward", (name,), f"autograd.{name}", original, *args, **kwargs)
+                return self._watched("backward", None, f"autograd.{name}", original, *args, **kwargs)
 
             return gradients
 
@@ -42,11 +45,12 @@ class _Calls:
     def of_model(self, original: Any) -> Any:
         """The wrapper of a call of a module. Modules within it are part of it."""
 
+        self._plain = original
+
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
             if self._is_part():
                 return original(self_, *args, **kwargs)
-            key = self._recorder.identities.of(self_, None)
-            return self._watched("module", key, type(self_).__name__, original, self_, *args, **kwargs)
+            return self._watched("module", self_, type(self_).__name__, original, self_, *args, **kwargs)
 
         return __call__
 
@@ -56,9 +60,15 @@ class _Calls:
         # torch.compile follows these functions, too, and leaves out what is behind the first question.
         if self._compiles() or getattr(recorder.local, "calls_model", False) or not recorder.listening:
             return True
-        return recorder.program.optimizes() or is_worker()
+        if recorder.program.optimizes():
+            # The steps are the optimizer's: from here on, no module pays for being watched.
+            if getattr(self._module.__call__, "__wrapped__", None) is self._plain:
+                self._module.__call__ = self._plain
+            return True
+        return is_worker()
 
-    def _watched(self, how: str, key: Any, name: str, original: Any, *args: Any, **kwargs: Any) -> Any:
+    def _watched(self, how: str, model: Any, name: str, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Makes a call, and reports it. model: None where none is called."""
         local, recorder = self._recorder.local, self._recorder
         local.calls_model = True
         begin_ns = clocks.time_ns()
@@ -67,7 +77,9 @@ class _Calls:
         finally:
             local.calls_model = False
         end_ns = clocks.time_ns()
-        recorder.step(
-            WatchedCall(how, (how, *key), name, begin_ns, end_ns, settle=synchronize, site=recorder.site())
-        )
+        with recorder.unharmed():
+            key = (how, name) if model is None else (how, *recorder.identities.of(model, None))
+            recorder.step(
+                WatchedCall(how, key, name, begin_ns, end_ns, settle=synchronize, site=recorder.site())
+            )
         return result
