@@ -567,6 +567,7 @@ def test_advice_speaks_of_the_framework_that_was_recorded():
     assert advice.framework_of([]) is None
     of_others = {"jax": ("tf.", "torch", "jit_compile"), "pytorch": ("tf.", "jax", "jit_compile")}
     of_others["tensorflow"] = ("jax", "torch")
+    of_others["torch_compiled"] = (*of_others["pytorch"], "torch.compile")
     for entry in library.entries("finding"):
         for framework, text in entry.actions:
             assert not any(name in text for name in of_others[framework]), (entry.name, framework)

@@ -84,6 +84,28 @@ def test_tiny_ops_are_launching(tmp_path: Path) -> None:
         assert answer["place"]["function"] == "scores_of"
 
 
+@pytest.mark.parametrize(
+    ("program", "name", "how", "function"),
+    [
+        ("inference.py", "Sequential", "module", "kept_of"),
+        ("manual_updates.py", "autograd.backward", "backward", "learn"),
+    ],
+)
+def test_loops_without_an_optimizer_have_steps(
+    program: str, name: str, how: str, function: str, tmp_path: Path
+) -> None:
+    plain = run(sys.executable, TORCH / program, cwd=tmp_path)
+    done = record("--out", "out", "--", sys.executable, TORCH / program, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    told = facts(tmp_path / "out")
+    assert (told["problems"], told["sessions"][0]["name"]) == ([], name)
+    assert {row["how"] for row in lines(tmp_path / "out" / "steps.ndjson")} == {how}
+    with stepscope.open(str(tmp_path / "out")) as trace:
+        answer = trace.summary().data["answer"]
+    place = answer["spent_in"] or answer["place"]
+    assert place["function"] == function
+
+
 def test_a_healthy_program_is_called_so(tmp_path: Path) -> None:
     done = record("--out", "out", "--", sys.executable, TORCH / "healthy.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -223,6 +223,7 @@ def test_whose_code_it_is(tmp_path: Path) -> None:
     assert whose.of("<frozen importlib._bootstrap>", "importlib._bootstrap")[0] == "python"
     assert whose.of("<string>", "__main__") == ("program", "<string>")
     assert whose.of("<string>", "pluggy") == ("library", "<string>")
+    assert whose.of("/tmp/torchinductor_me/vl/cvlo.py", "cvlo") == ("library", "torchinductor_me/vl/cvlo.py")
     assert whose.of("/tmp/__autograph_generated_filex.py", "y") == (
         "library",
         "__autograph_generated_filex.py",

@@ -206,6 +206,9 @@ def test_a_line_has_the_ops_that_it_made_and_their_gradients() -> None:
     )
     ask = QueryCache(asked).host_query("r", "a")
     loss, net = "losses.py:9", "train.py:16"
-    assert top_line_of(ask, {"SSIM/a": loss, "SSIM/b": loss, "net/dense/c": net}) == (loss, 0.75)
+    assert top_line_of(ask, {"SSIM/a": loss, "SSIM/b": loss, "net/dense/c": net}) == (loss, 0.75, True)
+    # What a metric computes has no gradients.
+    lines = {"SSIM/b": loss, "net/dense/c": net, "gradient_tape/SSIM/a/Grad": net}
+    assert top_line_of(ask, lines) == (net, 0.25, False)
     # One call, as of fit, makes all there is.
     assert top_line_of(ask, {"SSIM/a": net, "SSIM/b": net, "net/dense/c": net}) is None

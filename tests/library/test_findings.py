@@ -103,6 +103,36 @@ def test_doubles_in_steps():
     assert found(tables, ("doubles_in_steps",)) == {}
 
 
+@pytest.mark.parametrize(
+    ("graph", "node", "args", "is_double"),
+    [
+        ("graph", "a/MatMul", '{"T":"DT_DOUBLE","transpose_a":false}', True),
+        ("graph", "a/MatMul", '{"T":"DT_FLOAT"}', False),
+        ("graph", "a/MatMul", '{"DstT":"DT_DOUBLE","SrcT":"DT_FLOAT"}', True),
+        ("graph", "a/MatMul", '{"DstT":"DT_FLOAT","SrcT":"DT_DOUBLE"}', False),
+        ("function/step", "MatMul", '{"dtype":"DT_DOUBLE"}', False),
+    ],
+)
+def test_doubles_of_a_graph_are_told_by_the_types_of_its_nodes(
+    graph: str, node: str, args: str, is_double: bool
+) -> None:
+    tables = draw("cpu/t thread : [a/MatMul:MatMul.......][Add:Add]")
+    tables.add("node", graph=graph, name=node, op_type="MatMul", args_json=args)
+    tables.add("op_line", op_name="a/MatMul", file="/a/train.py", line=7, function="learn", told_by="op_log")
+    rows = found(tables, ("doubles_in_steps",)).get("doubles_in_steps", [])
+    told = [(row["op"], row["ops"], row["file"], row["line"]) for row in rows]
+    assert told == ([("a/MatMul", 1, "/a/train.py", 7)] if is_double else [])
+
+
+def test_doubles_of_a_function_that_a_function_calls() -> None:
+    """Keras compiles its step within another function, and names of its ops begin with that call."""
+    tables = draw("cpu/t thread : [StatefulPartitionedCall/MatMul:MatMul.......][Add:Add]")
+    args = '{"T":"DT_DOUBLE"}'
+    tables.add("node", graph="function/step", name="MatMul", op_type="MatMul", args_json=args)
+    (row,) = found(tables, ("doubles_in_steps",))["doubles_in_steps"]
+    assert row["op"] == "StatefulPartitionedCall/MatMul"
+
+
 def test_doubles_in_steps_of_pytorch():
     """An op with a float64 input takes 10 of 14 units; only processors are reported."""
     tables = draw("cpu/t thread : [aten::mm.......][aten::relu]", producer="kineto")
@@ -392,6 +422,27 @@ def test_dominant_op():
 
 
 @pytest.mark.parametrize(
+    ("track", "op_type", "fewer_bits", "fuses"),
+    [
+        ("cpu/pool thread", "MatMul", None, False),
+        ("cpu/pool thread", "RegexReplace", None, False),
+        ("cpu/pool thread", "Softmax", None, True),
+        ("gpu/s device_stream", "MatMul", "bfloat16", False),
+        ("gpu/s device_stream", "Softmax", None, True),
+    ],
+)
+def test_fewer_bits_are_for_products_on_devices_and_compilers_for_short_ops(
+    track: str, op_type: str, fewer_bits: str | None, fuses: bool
+) -> None:
+    tables = draw(f"step train : [s0.................]\n{track} : [a:{op_type}..........]")
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
+    (row,) = found(tables, ("dominant_op",))["dominant_op"]
+    assert (row["op_type"], row["fewer_bits"]) == (op_type, fewer_bits)
+    assert row["mean_ps"] == (tables.rows["slice"][0]["dur_ps"] if fuses else None)
+
+
+@pytest.mark.parametrize(
     ("op_type", "units", "severity"),
     [
         ("Conv2DBackpropFilter", 43, "low"),
@@ -425,6 +476,21 @@ def test_a_product_is_one_whatever_library_runs_it(op_name: str, severity: str) 
     tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
     (row,) = found(tables, ("dominant_op",))["dominant_op"]
     assert row["severity"] == severity
+
+
+def test_steps_that_are_single_short_calls_are_launched_one_by_one():
+    """A loop over rows, each of which is a call of a jitted function, and so a step by itself."""
+    tables = draw("step train : [s.....][s.....][s.....]\ncpu/python thread : [PjitFunction(f)..]")
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="dispatch", dur_ps=step["dur_ps"])
+    assert found(tables, ("per_op_dispatch",)) == {}, "most steps launch nothing"
+    for _ in range(2):
+        tables.add("slice", **{**tables.rows["slice"][0], "id": None})
+    (row,) = found(tables, ("per_op_dispatch",))["per_op_dispatch"]
+    assert (row["launches"], row["severity"]) == (1, "high")
+    for step in tables.rows["step_stored"]:
+        step["dur_ps"] = 3_000_000_000
+    assert found(tables, ("per_op_dispatch",)) == {}, "a step of 3 ms is no call of a row"
 
 
 def test_few_and_no_steps():

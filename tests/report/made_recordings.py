@@ -984,13 +984,14 @@ def judged() -> Iterator[tuple[str, Tables]]:
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
+    yield "64-bit floats", doubles()
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 
 
 def doubles() -> Tables:
-    """A product of 64-bit floats beside a sum of others."""
-    tables = draw("cpu/t thread : [dot.1:dot.......][add.2:add]")
+    """Steps with a product of 64-bit floats beside a sum of others."""
+    tables = draw(STEPS + "cpu/t thread : [dot.1:dot.......][add.2:add]")
     tables.add(
         "hlo_instruction", source_id=0, module_id=0, opcode="dot", name="dot.1", shape="f64[8,8]{1,0}",
         file="/home/user/train.py", line=7,

@@ -4,6 +4,7 @@ The hook of `stepscope record` calls `imported`; code within the program calls `
 """
 
 import atexit
+import contextlib
 import sys
 from functools import partial
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from .folder import Folder
 from .import_watch import FRAMEWORKS, Watcher
 from .places import is_ours
 from .plan import RecordingPlan
+from .program import Program
 from .recorder import Recorder
 
 current: List[Recorder] = []
@@ -135,7 +137,7 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
             "ops are known by their names; TensorFlow 1.4 and newer have one",
         )
     elif recorder.wants("op_log"):
-        recorder.course.pieces.closing.append(op_log)
+        recorder.course.pieces.closing.append(partial(op_log, recorder.program))
 
 
 def _is_there(module: str) -> bool:
@@ -153,14 +155,16 @@ def _jax(recorder: Recorder, module: Any) -> None:
 
 
 def _keras(recorder: Recorder, module: Any) -> None:
-    from . import keras
+    from . import keras, metrics
 
     keras.watch(recorder, module)
+    with contextlib.suppress(AttributeError):  # a Keras without this class: lines of metrics are not known
+        metrics.watch(recorder, module)
 
 
 def _torch(recorder: Recorder, module: Any) -> None:
     """Watches the functions of this version. Another module of the same name has none of them."""
-    from . import torch
+    from . import torch, torch_calls
     from .loaders import Loaders
 
     loaders = Loaders(recorder)
@@ -168,6 +172,7 @@ def _torch(recorder: Recorder, module: Any) -> None:
     for missing, watch in (
         ("no trace of ops", partial(recorder.profilers.watch_torch, recorder.patches)),
         ("DataLoaders are not watched", loaders.watch),
+        ("calls of models are not watched", partial(torch_calls.watch, recorder, module)),
     ):
         try:
             watch()
@@ -213,13 +218,13 @@ def _say_shapes_of_variables(graph: Any, made: Any) -> None:
             node.attr["shape"].shape.CopyFrom(shapes[node.name])
 
 
-def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:
+def op_log(program: Program, folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes op_log.pb for the same graph."""
     from . import oplog
 
     found = _graph_of(source)
     if found is not None:
-        folder.add("op_log.pb", "op_log", oplog.op_log(found))
+        folder.add("op_log.pb", "op_log", oplog.op_log(found, program.metric_made_at))
 
 
 def _graph_of(source: Any) -> Any:

@@ -18,6 +18,8 @@ LEVELS = (
     "gradient",
     "library_function",
     "jax_op",
+    "backward",
+    "module",
 )
 """Kinds of calls, the most certain mark of a step first."""
 
@@ -27,6 +29,8 @@ FRAMEWORK = {
     "session_run": "tf1_session",
     "optimizer": "torch",
     "next_batch": "torch",
+    "backward": "torch",
+    "module": "torch",
     "jax": "jax",
     "function_call": "tf2_function",
     "library_function": "tf2_function",

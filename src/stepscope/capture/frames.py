@@ -180,6 +180,9 @@ class Whose:
             return "program", relative(path)
         if "__autograph_generated_file" in path:
             return "library", path.rpartition(os.sep)[2]
+        before, generated, after = path.partition(os.sep + "torchinductor_")
+        if generated and before:
+            return "library", generated[1:] + after
         for folder in self._libraries:
             if path.startswith(folder):
                 is_program = self._program and module.partition(".")[0] == self._program

@@ -3,7 +3,7 @@
 Written by hand and not by TensorFlow's writer, which prints to stdout.
 """
 
-from typing import Any, Dict, Iterator, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from .places import is_ours
 
@@ -11,8 +11,8 @@ TRAINABLE = "_trainable_variables"
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-def op_log(graph: Any) -> bytes:
-    """The op log of a tf.Graph, serialised."""
+def op_log(graph: Any, metric_made_at: Callable[..., Optional[Tuple[str, int, str]]]) -> bytes:
+    """The op log of a tf.Graph, serialised. metric_made_at: as in Program; the line is the last of an op."""
     import tensorflow
     from tensorflow.core.profiler import tfprof_log_pb2
     from tensorflow.python.framework import ops
@@ -37,10 +37,7 @@ def op_log(graph: Any) -> bytes:
                 flops = _flops(ops, graph, op)
             if flops:
                 entry.float_ops = flops
-        for place in op.traceback or ():
-            path, line, function, text = tuple(place)[:4]
-            if is_ours(path):
-                continue
+        for path, line, function, text in _frames(op, metric_made_at):
             entry.code_def.traces.add(
                 lineno=line,
                 file_id=number(path),
@@ -49,6 +46,13 @@ def op_log(graph: Any) -> bytes:
             )
     data: bytes = log.SerializeToString(deterministic=True)
     return data
+
+
+def _frames(op: Any, metric_made_at: Callable[..., Optional[Tuple[str, int, str]]]) -> List[Tuple[Any, ...]]:
+    """File, line, function and text of the calls that made an op, the outermost first."""
+    frames = [tuple(place)[:4] for place in op.traceback or ()]
+    made = [found for frame in frames for found in (metric_made_at(*frame[:3]),) if found is not None]
+    return [frame for frame in frames if not is_ours(frame[0])] + [(*place, "") for place in made[-1:]]
 
 
 def _operations(graph: Any, call: str = "") -> Iterator[Tuple[str, Any]]:

@@ -225,7 +225,7 @@ def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "
             "trained, no dataset iterated from Python, no gradient taken of a tape, no optimizer of PyTorch "
-            "stepped, no DataLoader drawn from"
+            "stepped, no DataLoader drawn from, no model of PyTorch called"
         )
     best = max(calls, key=lambda call: (call["settled"], call["calls"]))
     return (

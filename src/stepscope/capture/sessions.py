@@ -9,6 +9,7 @@ from . import attach, clocks, environment
 from .folder import Folder
 from .plan import PIECES, WARMUP, RecordingPlan
 from .profiler import now_ns
+from .program import Program
 from .tf1 import Tracer
 
 
@@ -70,7 +71,7 @@ class Traces:
         first = not folder.facts["recorded"]["steps"]
         if first:
             attach.graph(folder, None, graph)
-            attach.op_log(folder, None, graph)
+            attach.op_log(Program(), folder, None, graph)
         if not self._partition_graphs:
             taken.ClearField("partition_graphs")
         self.tracer.save(folder, step, taken)

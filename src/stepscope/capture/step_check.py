@@ -11,7 +11,7 @@ from typing import Optional, Tuple
 from .callers import LEVELS, Caller, WatchedCall
 from .pace import StepWatcher
 
-WEAK = ("next_element", "next_batch", "gradient", "library_function", "jax_op")
+WEAK = ("next_element", "next_batch", "gradient", "library_function", "jax_op", "backward", "module")
 """Marks that loops which set up have, too."""
 
 

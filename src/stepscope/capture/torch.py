@@ -1,4 +1,5 @@
-"""Steps of PyTorch: ends of Optimizer.step; where nothing is optimised, batches of a DataLoader.
+"""Steps of PyTorch: ends of Optimizer.step; where nothing is optimised, batches of a DataLoader, gradients or
+calls of a model.
 
 The hooks that PyTorch has for this run inside its own mark around Optimizer.step, and a step would end within
 that. So the method of each class is wrapped, outside of the mark, when the first optimizer of it is made.

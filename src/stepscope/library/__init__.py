@@ -53,8 +53,10 @@ LISTS = ("ints", "texts")
 """Units that only parameters have."""
 EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
 
-FRAMEWORKS = ("tensorflow", "jax", "pytorch")
-"""Whose users may be told something else to do: `action_jax` and the like, in place of `action`."""
+TORCH_COMPILED = "torch_compiled"
+FRAMEWORKS = ("tensorflow", "jax", "pytorch", TORCH_COMPILED)
+"""Whose users may be told something else to do: `action_jax` and the like, in place of `action`. The last: of
+PyTorch, where torch.compile has compiled the program; in place of what others of PyTorch are told."""
 
 _FOLDERS: dict[Kind, str] = {"base": "base", "analysis": "analyses", "finding": "findings"}
 _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that must be there, those that may

@@ -18,8 +18,10 @@ from stepscope.sources.source import Source
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
+    from stepscope.library.statements import Query
     from stepscope.session.trace import OpenTrace
 
+_PYTORCH = "pytorch"
 _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
 
 
@@ -30,6 +32,20 @@ def framework_of(frameworks: Iterable[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+def compiled(query: Query, framework: str | None) -> str | None:
+    """The framework, and of PyTorch whether torch.compile has compiled what was recorded."""
+    if framework != _PYTORCH or not query(statements.statement("compiled_regions")).rows():
+        return framework
+    return library.TORCH_COMPILED
+
+
+def _action(entry: library.Entry, framework: str | None) -> str:
+    """What to do, as users of a framework are told it."""
+    actions = dict(entry.actions)
+    general = actions.get(_PYTORCH, entry.action) if framework == library.TORCH_COMPILED else entry.action
+    return actions.get(framework or "", general)
+
+
 def findings_of(
     answers: Mapping[str, Table],
     entries: Sequence[library.Entry],
@@ -38,7 +54,7 @@ def findings_of(
     framework: str | None = None,
     of_libraries: Mapping[str, str] | None = None,
 ) -> tuple[ReportFinding, ...]:
-    """The findings that have rows, the heaviest first. framework: see framework_of. of_libraries: ops of the
+    """The findings that have rows, the heaviest first. framework: see compiled. of_libraries: ops of the
     program by the types of what libraries run for it."""
     found: list[tuple[int, int, ReportFinding]] = []
     for entry in entries:
@@ -53,7 +69,7 @@ def findings_of(
             severity=first["severity"],
             title=entry.title,
             impact=library.fill(entry.impact, first, fields) + _more_lines(table) + _more_cases(entry, table),
-            action=library.fill(dict(entry.actions).get(framework or "", entry.action), first, fields),
+            action=library.fill(_action(entry, framework), first, fields),
             evidence=table,
             sql=entry.sql,
             weakened_by=tuple(dict.fromkeys(weak)),

@@ -118,7 +118,7 @@ def _weighed(program: Weighed) -> str:
 def _further_sentences(judgement: Judgement) -> list[str]:
     """What belongs to the cause, and what takes most where that is unknown."""
     known = _recorded_share(judgement) if judgement.cause == "unknown" else []
-    return [*_together(judgement), *_recomputed(judgement), *known]
+    return [*_together(judgement), *_recomputed(judgement), *_doubles(judgement), *known]
 
 
 def _recomputed(judgement: Judgement) -> list[str]:
@@ -127,6 +127,13 @@ def _recomputed(judgement: Judgement) -> list[str]:
         return []
     part = units.show(judgement.recomputed, "ratio")
     return [f"{part} of a step computes again what torch.utils.checkpoint did not keep, to save memory."]
+
+
+def _doubles(judgement: Judgement) -> list[str]:
+    """That ops compute with more bits than models need."""
+    if judgement.doubles is None:
+        return []
+    return [f"{units.show(judgement.doubles, 'ratio')} of all op time goes to ops with 64-bit floats."]
 
 
 def _together(judgement: Judgement) -> list[str]:

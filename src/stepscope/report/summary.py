@@ -24,7 +24,7 @@ from stepscope.report import (
     step_text,
     summary_sections,
 )
-from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
+from stepscope.report.advice import compiled, findings_of, framework_of, next_commands, notes_of
 from stepscope.report.answer_document import document
 from stepscope.report.finding_weights import weighed
 from stepscope.report.headline import headline, sampled, title
@@ -65,7 +65,8 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     framework = framework_of(row["framework"] for row in rows_of["sources"])
     of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
     problems = [entry for entry in problems if not (of_spans and entry.slug == _NO_STEPS)]
-    found = findings_of(answers, problems, notes, several, framework, of_libraries)
+    advised = compiled(trace.query, framework)
+    found = findings_of(answers, problems, notes, several, advised, of_libraries)
     unsaid = _unsaid(found, bool(of_spans), rows_of["step_list"])
     findings = weighed(found, judged)
     work = _work_beside(trace, framework)

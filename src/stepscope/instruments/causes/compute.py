@@ -9,6 +9,7 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
+from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -71,7 +72,7 @@ class ComputeCause(Cause):
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
             place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
-            small_ops=small_ops(host), op=top.op, op_type=top.op_type,
+            small_ops=small_ops(host), doubles=share_of_doubles(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
@@ -131,20 +132,37 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     makes count to it."""
     if not host.runs_inline or not host.stacks.stacks:
         return None, False
-    calls, gradients_too = calls_of_ops(host.stacks)
-    return op_lines.most_calling_line(calls, host.stacks.loops), gradients_too
+    calls, gradients = calls_of_ops(host.stacks)
+    place = op_lines.most_calling_line(calls, host.stacks.loops)
+    if place is None:
+        return None, False
+    computed_ps, backward_ps = (
+        sum(ps for path, ps in times.items() if function_of(place) in map(function_of, path))
+        for times in (calls, gradients)
+    )
+    return place, backward_ps > _FEW * computed_ps
 
 
 def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     """The line that made most of the ops of a graph, gradients of these included; None where no line has most
     of them, or one has made all."""
     found = host.top_line
-    if found is None or found[1] < CALLS.of_function:
+    if found is None or found.share < CALLS.of_function:
         return None, False
-    file, _, line = found[0].rpartition(":")
-    return op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None)), True
+    file, _, line = found.line.rpartition(":")
+    made = op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None))
+    return made, found.gradients_too
 
 
+def share_of_doubles(host: HostSteps) -> float | None:
+    """The part of the time of all ops that those with 64-bit floats take; None where others take most."""
+    place = "device" if host.top_op.on_device else "host"
+    rows = host.query(statement("doubles", run_id=host.run_id, host_id=host.host_id, place=place)).rows()
+    found = [double_ps / all_ps for double_ps, all_ps in rows if double_ps > _MOST * all_ps]
+    return found[0] if found else None
+
+
+_MOST, _FEW = 0.5, 0.05
 _NEARLY_ALL = 0.95
 """An op that launches this part of a kernel's time is the one it is named after."""
 _MANY, _SMALL_PS = 1000, 50_000_000

@@ -11,23 +11,23 @@ from stepscope.instruments.step_breakdown import stack_samples
 from stepscope.library.statements import statement
 
 
-def calls_of_ops(evidence: StackEvidence) -> tuple[Counter[CallPath], bool]:
-    """The time in which ops compute, in picoseconds, by the calls of the program that make them; and whether
-    gradients count to the calls that made what they are of, as far as arrows tell. Others count to the call
-    that asks for them."""
+def calls_of_ops(evidence: StackEvidence) -> tuple[Counter[CallPath], Counter[CallPath]]:
+    """The time in which ops compute, in picoseconds, by the calls of the program that make them; and what of
+    it is gradients of what these calls made, as far as arrows tell. Others count to the call that asks for
+    them."""
     everything = evidence.times("compute")[0]
     forward = evidence.times("compute", forward=True)[0]
     asked = everything - forward
     asked_ps = asked.total()
     made = _gradients(evidence) if asked_ps else Counter[CallPath]()
     if not made:
-        return everything, False
+        return everything, made
     known_ps = min(made.total(), asked_ps)
     for path, dur_ps in made.items():
         forward[path] += round(dur_ps * known_ps / made.total())
     for path, dur_ps in asked.items():
         forward[path] += round(dur_ps * (1 - known_ps / asked_ps))
-    return forward, True
+    return forward, made
 
 
 def _gradients(evidence: StackEvidence) -> Counter[CallPath]:

@@ -18,6 +18,7 @@ from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
 from stepscope.instruments.causes.top_op import (
     TopLayer,
+    TopLine,
     TopOp,
     top_layer_of,
     top_line_of,
@@ -119,7 +120,7 @@ class HostSteps:
         return top_layer_of(self.ask, called, self.query.lines_of_ops(self.run_id))
 
     @cached_property
-    def top_line(self) -> tuple[str, float] | None:
+    def top_line(self) -> TopLine | None:
         """The line that made the ops which compute longest, with what part of all op time they take. A look
         at each op."""
         return top_line_of(self.ask, self.query.lines_of_ops(self.run_id))

@@ -167,6 +167,8 @@ class Explanation:
     recomputed: float | None = None
     """The part of a step in which ops compute again what was not kept for gradients; None where it is
     little."""
+    doubles: float | None = None
+    """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
     gradients_too: bool = False
     """Whether gradients of what `spent_in` computes count to it, of ops."""
     in_python: bool = False

@@ -42,6 +42,17 @@ class TopLayer(NamedTuple):
     """What it takes of the time of all that compute."""
 
 
+class TopLine(NamedTuple):
+    """The line of the program whose ops, and gradients of these, take longest."""
+
+    line: str
+    """File and number."""
+    share: float
+    """What they take of the time of all that compute."""
+    gradients_too: bool
+    """Whether any of it is gradients."""
+
+
 class TopKind(NamedTuple):
     """A row of the statement top_kinds_of_ops without its host."""
 
@@ -107,15 +118,16 @@ def top_layer_of(
     return TopLayer(longest, layers[longest] / top.all_own_ps)
 
 
-def top_line_of(ask: AskHost, line_of: Mapping[str, str]) -> tuple[str, float] | None:
-    """The line of the program whose ops, and gradients of these, take longest where several lines made ops,
-    and what part of the time of all ops that is. ask, line_of: as for top_layer_of."""
+def top_line_of(ask: AskHost, line_of: Mapping[str, str]) -> TopLine | None:
+    """The line with most of the time of all ops, where several lines made ops. ask, line_of: as for
+    top_layer_of."""
     top = _top_kind(ask)
-    lines = Counter[str]() if top is None else _lines(ask, top.place, line_of)
+    parts = Counter[tuple[str, bool]]() if top is None else _parts_of_lines(ask, top.place, line_of)
+    lines = _times_of_lines(parts)
     if top is None or len(lines) <= 1:
         return None
     longest = max(lines, key=lambda name: (lines[name], name))
-    return longest, lines[longest] / top.all_own_ps
+    return TopLine(longest, lines[longest] / top.all_own_ps, (longest, True) in parts)
 
 
 def _top_kind(ask: AskHost) -> TopKind | None:
@@ -139,19 +151,28 @@ def _layers(
         layers[name.rpartition("/")[0]] += layers.pop(name)
     del layers[""]
     if not layers and line_of:
-        return _lines(ask, place, line_of)
+        return _times_of_lines(_parts_of_lines(ask, place, line_of))
     return layers
 
 
-def _lines(ask: AskHost, place: str, line_of: Mapping[str, str]) -> Counter[str]:
-    """What lines of the program have of the time."""
+def _times_of_lines(parts: Counter[tuple[str, bool]]) -> Counter[str]:
+    """What lines of the program have of the time, gradients included."""
     lines: Counter[str] = Counter()
+    for (line, _), own_ps in parts.items():
+        lines[line] += own_ps
+    return lines
+
+
+def _parts_of_lines(ask: AskHost, place: str, line_of: Mapping[str, str]) -> Counter[tuple[str, bool]]:
+    """What lines of the program have of the time, apart by whether it is that of gradients."""
+    parts: Counter[tuple[str, bool]] = Counter()
     for at, _, op, name, _, own_ps, _ in ask("computing_ops"):
         if at != place or not own_ps:
             continue
         called = op or name
         # The line of a gradient is that of the call which asks for all of them.
-        made = line_of.get(forward_of(called) or "" if is_gradient(called) else called)
+        backward = is_gradient(called)
+        made = line_of.get(forward_of(called) or "" if backward else called)
         if made:
-            lines[made] += own_ps
-    return lines
+            parts[made, backward] += own_ps
+    return parts

@@ -108,6 +108,13 @@ _PURPOSES = (
     # Triton keeps what it compiled, and looks it up at each launch in files of its compiler.
     _rule("compile", r"(^|/)triton/(compiler|backends)/.*:(compile|make_\w+|ast_to_ttir|parse)$", True),
     _rule("dispatch", r"(^|/)triton/"),
+    # What torch.compile wrote for calls of a compiled graph; at the end of each, it asks whether anything is
+    # being compiled.
+    _rule(
+        "dispatch",
+        r"_functorch/[^:]*codegen\.py:codegen\("
+        r"|_inductor/runtime/autotune_cache\.py:.*(end_compile|has_active_compile|_get_context_bundler)$",
+    ),
     _rule(
         "compile",
         r"(^|/)session\.py:.*_extend_graph|(^|/)op_def_library\.py:.*apply_op|(^|/)gradients_util\.py:|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"

@@ -6,13 +6,15 @@
 --   models are made of; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
 --   {largest_share} of it in {op}].
--- action: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out: fewer or
---   smaller ones, bfloat16 where the hardware has it.
--- action_tensorflow: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
---   fewer or smaller ones, bfloat16 where the hardware has it, XLA for chains of small ones (jit_compile=True; in
---   TensorFlow 1 global_jit_level=tf.OptimizerOptions.ON_1).
--- action_pytorch: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
---   fewer or smaller ones, torch.autocast where the hardware has bfloat16, torch.compile for chains of small ones.
+-- action: See whether each step needs all of its {op_type} ops, at their size. Usual ways out: fewer or smaller ones[,
+--   {fewer_bits} where the hardware has it].
+-- action_tensorflow: See whether each step needs all of its {op_type} ops, at their size. Usual ways out: fewer or
+--   smaller ones[, {fewer_bits} where the hardware has it][, XLA for chains of ops of {mean_ps}
+--   (jit_compile=True; in TensorFlow 1 global_jit_level=tf.OptimizerOptions.ON_1)].
+-- action_pytorch: See whether each step needs all of its {op_type} ops, at their size. Usual ways out: fewer or smaller
+--   ones[, torch.autocast where the hardware has {fewer_bits}][, torch.compile for chains of ops of {mean_ps}].
+-- action_torch_compiled: See whether each step needs all of its {op_type} ops, at their size. Usual ways out: fewer or
+--   smaller ones[, torch.autocast where the hardware has {fewer_bits}].
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
 --   functions, whose ops are there by themselves. Recorders that draw what programs tell them know no ops. Summaries
 --   are a finding of their own, and so are clusters that XLA compiled.
@@ -32,6 +34,8 @@
 --   largest_share | ratio | Of the type | part of the type's time that this op takes, where there are others
 --   runs | int | Runs | how often it ran
 --   slices | int | Of all | how often ops of the type ran
+--   fewer_bits | text | Fewer bits | a shorter type that devices multiply faster, for products of matrices on them
+--   mean_ps | ps | Mean | of one that a compiler could fuse: no product of matrices, nothing of strings, shorter than 1 ms
 WITH recorded AS (
   SELECT s.run_id AS recorded_run, s.host_id AS recorded_host
   FROM source AS s
@@ -98,7 +102,14 @@ SELECT
   CAST(t.own_ps AS BIGINT) AS op_ps,
   CASE WHEN t.own_ps < t.type_ps THEN share!(t.own_ps, t.type_ps) END AS largest_share,
   CAST(t.number AS BIGINT) AS runs,
-  CAST(t.type_runs AS BIGINT) AS slices
+  CAST(t.type_runs AS BIGINT) AS slices,
+  CASE WHEN t.on_device = 1 AND (product!(t.called) OR p.of_op IS NOT NULL) THEN 'bfloat16' END AS fewer_bits,
+  CASE
+    WHEN
+      NOT product!(t.called) AND t.type_ps < t.type_runs * 1000000000 AND t.called NOT LIKE '%String%'
+      AND t.called NOT LIKE '%Regex%' AND t.called NOT LIKE 'Decode%' AND t.called NOT LIKE 'Print%'
+      THEN mean!(t.type_ps, t.type_runs)
+  END AS mean_ps
 FROM ops AS t
 LEFT JOIN library_products AS p ON p.of_run = t.run_id AND p.of_op = t.op_called
 WHERE t.on_device = t.any_device AND t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0 AND t.called NOT LIKE '%Summary%'

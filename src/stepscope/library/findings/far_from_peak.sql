@@ -11,6 +11,9 @@
 -- action_pytorch: `stepscope roofline` has all ops with their shapes. Small or odd shapes, layouts that are
 --   copied and 32-bit floats are what keeps ops from their peaks: pad sizes to multiples of 64, batch more,
 --   use torch.autocast, fuse what is bound by memory (torch.compile).
+-- action_torch_compiled: `stepscope roofline` has all ops with their shapes. Small or odd shapes, layouts that are
+--   copied and 32-bit floats are what keeps ops from their peaks: pad sizes to multiples of 64, batch more,
+--   use torch.autocast.
 -- weakened_by: lost, capped, truncated, missing
 -- reasoning: A device has two limits, operations and bytes of a second. The least time of an op is what the
 --   slower of both needs; what takes several times as long has room. Ops of which operations, bytes or peaks

@@ -13,6 +13,8 @@
 -- action_jax: Fuse small ops: jax.jit around the whole step, fused optimizers, larger batches.
 -- action_pytorch: Fuse small ops: torch.compile, kernels launched as one graph (CUDA graphs, or what the
 --   device has), optimizers with fused=True, larger batches.
+-- action_torch_compiled: Launch kernels as one graph (CUDA graphs, or what the device has), optimizers with fused=True,
+--   larger batches.
 -- weakened_by: lost, capped, truncated, missing
 -- reasoning: Launching a kernel costs the host several microseconds. If kernels last hardly longer than
 --   that, the device waits for launches, and a faster device would change nothing. Three signs must come

@@ -1,0 +1,144 @@
+-- Which ops compute with 64-bit floats, and how much of the time of ops at their place do they take?
+--
+-- reads: op_sum, hlo_instruction, node, op_line, slice, source
+-- notes: By the instructions of compiled programs, by the types in graphs, and by those of what PyTorch's ops on
+--   processors are given, where that was recorded.
+-- columns:
+--   run_id, host_id
+--   place | text | device or host
+--   op, file, line
+--   position | int | 1: the one that takes longest
+--   ops | int | how many there are at the place
+--   double_ps | ps | self times of them all
+--   all_ps | ps | self times of all ops that compute there
+WITH instructions AS (
+  SELECT
+    h.run_id AS of_run,
+    h.name AS instruction,
+    MIN(
+      CASE WHEN h.shape LIKE 'f64[%' OR h.shape LIKE 'c128[%' OR h.shape LIKE '(f64[%' OR h.shape LIKE '(c128[%' THEN 1
+        ELSE 0 END
+    ) AS is_double,
+    MIN(h.file) AS in_file,
+    MIN(h.line) AS on_line
+  FROM hlo_instruction AS h
+  WHERE h.stage IS NULL OR h.stage LIKE '%after_optimizations%'
+  GROUP BY h.run_id, h.name
+),
+
+nodes AS (
+  SELECT
+    n.run_id AS of_run,
+    CASE WHEN n.graph LIKE 'function/%' THEN CONCAT('StatefulPartitionedCall/', n.name) ELSE n.name END AS instruction,
+    CASE
+      WHEN n.args_json LIKE '%"DstT":"DT_DOUBLE"%' THEN 1
+      WHEN n.args_json LIKE '%"DstT":%' THEN 0
+      WHEN n.args_json LIKE '%"T":"DT_DOUBLE"%' OR n.args_json LIKE '%"dtype":"DT_DOUBLE"%' THEN 1
+      ELSE 0
+    END AS typed_double
+  FROM node AS n
+),
+
+lines AS (
+  SELECT l.run_id AS of_run, l.op_name, MIN(l.file) AS op_file, MIN(l.line) AS op_line_number
+  FROM op_line AS l
+  GROUP BY l.run_id, l.op_name
+),
+
+made AS (
+  SELECT columns!(i, of_run, instruction, is_double, in_file, on_line)
+  FROM instructions AS i
+  UNION ALL
+  SELECT
+    columns!(n, of_run, instruction),
+    MIN(n.typed_double) AS is_double,
+    MIN(l.op_file) AS in_file,
+    MIN(l.op_line_number) AS on_line
+  FROM nodes AS n
+  LEFT JOIN lines AS l ON l.of_run = n.of_run AND l.op_name = n.instruction
+  GROUP BY n.of_run, n.instruction
+),
+
+runs AS (
+  SELECT m.of_run AS double_run
+  FROM made AS m
+  WHERE m.is_double = 1
+  GROUP BY m.of_run
+),
+
+computed AS (
+  SELECT
+    columns!(o, run_id, host_id, place),
+    o.op AS op_called,
+    columns!(m, in_file, on_line, is_double),
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS whole_ps,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS typed_ps,
+    COUNT(*) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS number,
+    ROW_NUMBER() OVER (
+      PARTITION BY o.run_id, o.host_id, o.place, m.is_double
+      ORDER BY nulls_last!(SUM(o.sum_self_ps) DESC, o.op)
+    ) AS position
+  FROM op_sum AS o
+  INNER JOIN runs AS u ON u.double_run = o.run_id
+  LEFT JOIN made AS m ON m.of_run = o.run_id AND m.instruction = o.op
+  WHERE o.place IN ('device', 'host') AND o.class = 'compute'
+  GROUP BY o.run_id, o.host_id, o.place, o.op, m.in_file, m.on_line, m.is_double
+),
+
+of_processors AS (
+  SELECT o.run_id AS of_run, o.host_id AS of_host
+  FROM op_sum AS o
+  GROUP BY o.run_id, o.host_id
+  HAVING MAX(CASE WHEN o.place = 'device' THEN 1 ELSE 0 END) = 0
+),
+
+calls AS (
+  SELECT
+    columns!(s, run_id, host_id, self_ps),
+    s.name AS op_called,
+    CASE WHEN s.args_json LIKE '%"Input type":["double"%' AND NOT s.args_json LIKE '%"Input Dims":[[]%' THEN 1
+      ELSE 0 END AS is_double
+  FROM slice AS s
+  INNER JOIN source AS o ON o.source_id = s.source_id AND o.framework = 'pytorch'
+  INNER JOIN of_processors AS p ON p.of_run = s.run_id AND p.of_host = s.host_id
+  WHERE s.category = 'cpu_op' AND s.self_ps > 0
+),
+
+called AS (
+  SELECT columns!(c, run_id, host_id, op_called, is_double), SUM(c.self_ps) AS self_sum
+  FROM calls AS c
+  GROUP BY columns!(c, run_id, host_id, op_called, is_double)
+),
+
+told AS (
+  SELECT
+    columns!(r, run_id, host_id, place, op_called, in_file, on_line, is_double, position, number, whole_ps, typed_ps)
+  FROM computed AS r
+  UNION ALL
+  SELECT
+    columns!(c, run_id, host_id),
+    'host' AS place,
+    c.op_called,
+    CAST(NULL AS VARCHAR) AS in_file,
+    CAST(NULL AS INTEGER) AS on_line,
+    c.is_double,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.run_id, c.host_id, c.is_double ORDER BY nulls_last!(c.self_sum DESC, c.op_called)
+    ) AS position,
+    COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS number,
+    SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id) AS whole_ps,
+    SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS typed_ps
+  FROM called AS c
+)
+
+SELECT
+  columns!(r, run_id, host_id, place),
+  r.op_called AS op,
+  r.in_file AS file,
+  r.on_line AS line,
+  r.position,
+  CAST(r.number AS BIGINT) AS ops,
+  CAST(r.typed_ps AS BIGINT) AS double_ps,
+  CAST(r.whole_ps AS BIGINT) AS all_ps
+FROM told AS r
+WHERE r.is_double = 1
