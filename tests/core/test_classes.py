@@ -24,6 +24,11 @@ OP = {"op_name": "a"}
         ("Notify_Wait", {"producer": "unknown"}, ("wait", None, None, True)),
         ("Notify Wait", {"place": "device"}, ("wait", None, None, False)),
         ("SDMA", {"place": "device"}, ("compute", None, None, False)),
+        (
+            "NOTIFY_WAIT",
+            {"place": "device", "thread": "Stream 3 of collectives"},
+            ("communication", None, "communication", True),
+        ),
         ("hcom_allReduce__271_0_1", {"place": "device"}, ("communication", None, "communication", True)),
         (
             "Default/AllReduce-op534_0",
@@ -52,7 +57,9 @@ OP = {"op_name": "a"}
         ("cuMemcpyHtoDAsync_v2", {"producer": "unknown"}, ("copy", None, "copy", True)),
         ("cudaMemsetAsync", {"producer": "unknown"}, ("copy", None, "copy", True)),
         ("cudaMemcpyAsync", {"category": "cuda_runtime"}, ("copy", None, None, False)),
-        ("cuMemAlloc_v2", {"producer": "unknown"}, ("compute", None, "compute", True)),
+        ("cuMemAlloc_v2", {"producer": "unknown"}, ("dispatch", None, "setups", True)),
+        ("cuLaunchKernel", {"producer": "unknown"}, ("dispatch", None, "launches", True)),
+        ("cudaGraphLaunch", {"category": "cuda_runtime"}, ("compute", None, None, False)),
         ("a", OP | {"op_type": "_Send"}, ("copy", None, "copy", True)),
         ("a", OP | {"op_type": "_Recv"}, ("wait", "receive", None, True)),
         ("RecvTensor", {}, ("compute", "receive", "peer waits", False)),
@@ -72,6 +79,11 @@ OP = {"op_name": "a"}
         ("ncclDevKernel_AllReduce", {"place": "device"}, ("communication", None, "communication", True)),
         (
             "void vllm::cross_device_reduce_1stage",
+            {"place": "device"},
+            ("communication", None, "communication", True),
+        ),
+        (
+            "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16>",
             {"place": "device"},
             ("communication", None, "communication", True),
         ),

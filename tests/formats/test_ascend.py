@@ -11,6 +11,7 @@ import pytest
 
 import stepscope
 from stepscope.errors import StepscopeError
+from stepscope.sources.names import slug
 
 US = 10**6
 NS = 1000
@@ -188,6 +189,13 @@ def test_steps_of_a_table_reach_to_the_next(tmp_path):
     ]
 
 
+def test_the_only_step_of_a_table_lasts_as_long_as_its_kernels(tmp_path):
+    lines = (f"13,4,5,2,aclnnAdd,Add,AI_VECTOR_CORE,{at:.3f},3.250,N/A" for at in (130.0, 100.0))
+    path = tmp_path / "kernel_details.csv"
+    path.write_text("\n".join([DETAILS, *lines, ""]))
+    assert rows(path, "SELECT step, ts_ps, dur_ps FROM step") == [(13, 0, 33_250_000)]
+
+
 def test_a_table_without_times_is_damaged(tmp_path):
     path = tmp_path / "kernel_details.csv"
     path.write_text(f"{DETAILS}\n1,2\n")
@@ -209,3 +217,61 @@ def test_what_the_profiler_writes_of_one_recording_is_read_once(tmp_path):
     event = {"ph": "X", "name": "aclnnAdd", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
     (folder / "trace_view.json").write_text(json.dumps([event]))
     assert rows(tmp_path, formats) == [("chrome_trace",)]
+
+
+def test_databases_of_one_recording_lie_in_several_folders(tmp_path):
+    recording = tmp_path / "host_0_ascend_pt"
+    for folder, name in (
+        ("PROF_000001_2025", "msprof_20250102.db"),
+        ("ASCEND_PROFILER_OUTPUT", "ascend_pytorch_profiler_0.db"),
+    ):
+        (recording / folder).mkdir(parents=True)
+        database(recording / folder / name)
+    asked = "SELECT run_id, path FROM source"
+    assert [(run, Path(path).name) for run, path in rows(tmp_path, asked)] == [
+        ("host_0_ascend_pt", "ascend_pytorch_profiler_0.db")
+    ]
+    (recording / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db").unlink()
+    assert [Path(path).name for _, path in rows(recording, asked)] == ["msprof_20250102.db"]
+
+
+def test_a_part_of_a_timeline_is_read_with_it(tmp_path):
+    event = {"ph": "X", "name": "Add-op1", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
+    for name in ("msprof_0_2_1.json", "task_time_0_2_1.json", "hccl_0_2_2.json"):
+        (tmp_path / name).write_text(json.dumps([event]))
+    read = {Path(path).name for (path,) in rows(tmp_path, "SELECT path FROM source")}
+    assert read == {"msprof_0_2_1.json", "hccl_0_2_2.json"}
+
+
+def test_a_run_is_called_as_its_file_without_the_ending(tmp_path):
+    path = database(tmp_path / "bert.db")
+    assert rows(path, "SELECT run_id FROM source") == [("bert",)]
+    path = path.rename(tmp_path / "rank0.db")
+    assert rows(path, "SELECT run_id FROM source") == [(slug(tmp_path.name, "run"),)]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_copies_of_a_collective_are_part_of_it(tmp_path, whole):
+    """A stream that only notifies and exchanges adds nothing where whole collectives are recorded."""
+    tasks = [
+        (2, "Stream 2", [("MatMul-op1", 0, 10), ("MEMCPY_ASYNC", 10, 5)]),
+        (13, "Stream 13", [("NOTIFY_WAIT", 15, 5), ("MEMCPY_ASYNC", 20, 10)]),
+        (10036, "Step Trace(Model ID:2)", [("Iteration 7", 0, 30)]),
+    ]
+    processes = [(3, "Ascend Hardware", tasks)]
+    if whole:
+        processes.append((4, "HCCL", [(70000, "Communication Kernel", [("AllReduce-op9", 15, 15)])]))
+    events: list[dict[str, Any]] = []
+    for pid, process, threads in processes:
+        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": process}})
+        for tid, thread, slices in threads:
+            place = {"pid": pid, "tid": tid}
+            events.append({"ph": "M", "name": "thread_name", **place, "args": {"name": thread}})
+            events += ({"ph": "X", "name": name, **place, "ts": at, "dur": us} for name, at, us in slices)
+    path = tmp_path / "msprof_0_2_7.json"
+    path.write_text(json.dumps(events))
+    parts = [("AllReduce-op9", 15)] if whole else [("MEMCPY_ASYNC", 10), ("NOTIFY_WAIT", 5)]
+    work = "SELECT op, dur_ps // 1000000 FROM op_slice WHERE class = '$' ORDER BY op"
+    assert rows(path, work.replace("$", "communication")) == parts
+    assert rows(path, work.replace("$", "copy")) == [("MEMCPY_ASYNC", 5)]
+    assert rows(path, "SELECT step, dur_ps FROM step") == [(7, 30 * US)]

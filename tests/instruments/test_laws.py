@@ -286,6 +286,16 @@ def runs(begin: float, length: float, number: int, track: int, name: str) -> Ite
         yield Mark(track, name, round((begin + length * at) * 10**9), round(length * 10**9))
 
 
+@pytest.mark.parametrize(("longer", "broken"), [(1.0, []), (2.0, ["step_of_the_device"])])
+def test_steps_take_no_less_than_what_they_launch(tmp_path, longer, broken):
+    """Kernels one after the other, in as long as their step or in twice as long; 40 % come after it."""
+    step, *events = launches(40)
+    for at, event in enumerate(events):
+        if event["cat"] == "kernel":
+            event |= {"ts": 10.25 * (at // 2) * longer + 180.0, "dur": 10.25 * longer}
+    assert broken_laws(tmp_path, [step, *events]) == broken
+
+
 def test_the_device_tells_steps_where_the_host_runs_ahead():
     """Two cores run the same program, a little apart; the host has called it long before."""
     rows = {1: "XLA Modules", 2: "XLA Modules", 3: "Steps"}

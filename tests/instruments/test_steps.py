@@ -167,6 +167,11 @@ def test_numbers_that_repeat_are_counted_anew():
     assert [step.number for step in find(marks, TRACKS)] == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(("name", "found"), [("Iteration 7", [7]), ("train", [])])
+def test_a_mark_alone_is_a_step_where_it_has_a_number(name, found):
+    assert [step.number for step in find([mark(name, 0, 9)], TRACKS)] == found
+
+
 names = st.sampled_from(["train", "eval", "SessionRun", "FunctionRun", "f", "ProfilerStep#3", "XlaCompile"])
 marks = st.builds(
     Mark,

@@ -17,6 +17,14 @@ def test_kernels_that_would_be_shortened_to_the_same_are_told_apart():
     ]
 
 
+def test_a_kernel_is_called_by_more_than_that_its_namespace_has_no_name():
+    kernel = "void (anonymous namespace)::multimem_all_reduce_kernel<16>(c10::BFloat16*, unsigned long)"
+    assert told_apart([kernel, "void (anonymous namespace)::k(int)"]) == [
+        "void multimem_all_reduce… unsigned long)",
+        "void (anonymous namespace)::k(int)",
+    ]
+
+
 def test_paths_of_windows_are_named_by_their_end() -> None:
     loss, step = r"D:\me\model\loss.py", r"D:\me\train\loss.py"
     assert endings([r"C:\me\model.py"]) == {r"C:\me\model.py": "model.py"}

@@ -28,6 +28,12 @@ def test_the_number_of_a_step(name: str, number: int | None) -> None:
 
 
 def test_runs_of_a_session_are_called_without_their_number() -> None:
-    assert names.stem("rm_4.pb", sessions=True) == "rm"
-    assert names.stem("rm_4.pb") == "rm_4"
-    assert names.stem("ps_1.pb", sessions=True) == "ps_1"
+    assert names.stem("rm_4.pb", [".pb"], sessions=True) == "rm"
+    assert names.stem("rm_4.pb", [".pb"]) == "rm_4"
+    assert names.stem("ps_1.pb", [".pb"], sessions=True) == "ps_1"
+
+
+def test_runs_are_called_without_the_ending_of_their_format() -> None:
+    assert names.stem("resnet.pt.trace.JSON.gz", [".pt.trace.json", ".json"]) == "resnet"
+    assert names.stem("resnet.db", [".json"]) == "resnet.db"
+    assert names.stem("rank0.db", [".db"]) == ""

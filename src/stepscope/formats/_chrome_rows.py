@@ -27,6 +27,8 @@ TRACKS_LIMIT = 200_000
 
 _CLASSES = "classes of rows"
 """Member of meta in which the core tells what categories say of rows."""
+_EXCHANGES = "exchanges"
+"""What it tells of a stream of an Ascend device that carries out collectives and does nothing else."""
 
 
 def classify(store: Store) -> None:
@@ -47,6 +49,11 @@ def classify(store: Store) -> None:
         strict_json.members(meta.get("processes")),
         _properties(store, meta),
         frozenset(track["process"] for track in tracks if not _empty(track)),
+        any(
+            track["process"] in _ASCEND_COLLECTIVES and not _ascend_again(track)
+            for track in tracks
+            if not _empty(track)
+        ),
     )
     for track in tracks:
         if track["kind"] == "unknown":
@@ -67,8 +74,14 @@ def classify(store: Store) -> None:
 
 def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:
     """Says what a track is. device_class: what the categories of its events tell."""
-    if type(device_class) is int or (device_class is not None and producer == "kineto"):
+    by_category = device_class not in (None, _EXCHANGES)
+    if type(device_class) is int or (by_category and producer == "kineto"):
         _set_by_category(track, file, device_class)
+    elif device_class == _EXCHANGES and file.collectives:
+        _draws_again(track, file)
+    elif device_class == _EXCHANGES and track["process"] == _ASCEND_TASKS:
+        track["name"] += " of collectives"
+        _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
     else:
         _CLASSIFIERS.get(producer, _unknown)(track, file)
 
@@ -92,6 +105,8 @@ class _ChromeFile:
     properties: list[dict[str, Any]]
     working: frozenset[str]
     """Names of the processes that have events."""
+    collectives: bool = False
+    """Whether rows show whole collectives of an Ascend device."""
     devices: dict[str, _KinetoDevice] = field(default_factory=dict)
 
     def names(self) -> set[str]:
@@ -153,6 +168,10 @@ def _unnumbered(process: str) -> str:
 
 _CALLS = re.compile(r"CPU (HIP|HSA|CUDA) API")
 _MXNET_DEVICE = re.compile(r"(cpu|gpu)/(\d+)")
+_ASCEND_TASKS = "Ascend Hardware"
+"""What the process of a device's streams is called."""
+_ASCEND_COLLECTIVES = ("HCCL", "Communication")
+"""What its process of whole collectives is called."""
 _ASCEND_DRAWN_AGAIN = (
     "Overlap Analysis",
     "Ascend Hardware: Step Trace",
@@ -185,14 +204,23 @@ def _unknown(track: Track, file: _ChromeFile) -> None:
         _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
 
 
+def _ascend_again(track: Track) -> bool:
+    return f"{track['process']}: {track['name']}".startswith(_ASCEND_DRAWN_AGAIN)
+
+
+def _draws_again(track: Track, file: _ChromeFile) -> None:
+    """Sets a row that shows anew what other rows of an Ascend device hold."""
+    _set(track, "derived", "annotation", file.device("NPU", "unknown"))
+
+
 def _ascend(track: Track, file: _ChromeFile) -> bool:
     """Whether a row is one of those that Ascend's profiler adds to the framework's, all of one process of a
     program: what its device ran, its collectives, and the calls that asked for both. Tasks of collectives are
     drawn again by plane, and what overlaps is worked out from the others."""
     process = track["process"]
-    if f"{process}: {track['name']}".startswith(_ASCEND_DRAWN_AGAIN):
-        _set(track, "derived", "annotation", file.device("NPU", "unknown"))
-    elif process in ("Ascend Hardware", "HCCL", "Communication"):
+    if _ascend_again(track):
+        _draws_again(track, file)
+    elif process in (_ASCEND_TASKS, *_ASCEND_COLLECTIVES):
         _set(track, "device_stream", "execution", file.device("NPU", "unknown"))
     elif process == "CANN":
         _set(track, "thread", "dispatch", file.device("CPU", "cpu"))

@@ -17,7 +17,9 @@ from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
 
 XPLANE, TIMELINE, RUN_METADATA, EVENT_FILE = "xplane", "chrome_trace", "run_metadata", "event_file"
+_OF_TORCH = "trace_view.json"
 _ASCEND = re.compile(r"trace_view\.json|msprof_[0-9_]+\.json")
+_ASCEND_PART = re.compile(r"(?:hccl|task_time|step_trace)_([0-9_]+\.json)")
 _RECORDS = 200_000
 """Records of an event file that are searched for tags."""
 _MOST_LOOKED_AT = 20
@@ -86,15 +88,31 @@ def renamed_timelines(folder: list[Source]) -> Iterator[Twin]:
 
 
 def ascend_folder(folder: list[Source]) -> Iterator[Twin]:
-    """What Ascend's profilers write of one recording: a timeline, a database, a table of kernels."""
-    timelines = [source for source in folder if source.format == TIMELINE and _ASCEND.match(source.name)]
-    written = [source for source in folder if source.format in ("ascend_db", "ascend_csv")]
-    for timeline in timelines[:1]:
-        yield from ((source, timeline, "the same recording as") for source in written)
-    databases = [source for source in written if source.format == "ascend_db"]
-    if not timelines and len(databases) == 1:
-        tables = (source for source in written if source.format == "ascend_csv")
-        yield from ((table, databases[0], "the same recording as") for table in tables)
+    """What Ascend's profilers write of one recording: timelines, databases, tables of kernels. What records
+    the framework as well has all that the others have."""
+    timelines = [source for source in folder if source.format == TIMELINE and _ASCEND.fullmatch(source.name)]
+    databases = [source for source in folder if source.format == "ascend_db"]
+    tables = [source for source in folder if source.format == "ascend_csv"]
+    of_framework = [source for source in timelines if source.name == _OF_TORCH]
+    if of_framework or timelines:
+        best, others = (of_framework or timelines)[0], [*databases, *tables]
+        others += (source for source in timelines if of_framework and source.name != _OF_TORCH)
+    else:
+        of_framework = [source for source in databases if source.name.startswith("ascend_")]
+        if len(of_framework or databases) != 1:
+            return
+        best = (of_framework or databases)[0]
+        others = [*(source for source in databases if source is not best), *tables]
+    yield from ((source, best, "the same recording as") for source in others)
+
+
+def ascend_parts(folder: list[Source]) -> Iterator[Twin]:
+    """task_time_0_2_1.json, a part of what is in msprof_0_2_1.json."""
+    whole = {source.name: source for source in folder if source.format == TIMELINE}
+    for source in whole.values():
+        part = _ASCEND_PART.fullmatch(source.name)
+        if part and (best := whole.get(f"msprof_{part[1]}")) is not None:
+            yield source, best, "a part of"
 
 
 def tagged_steps(source: Source) -> set[int]:

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 from stepscope.formats import Damaged, Pieces, Step, _twins
 from stepscope.formats._csv_rows import names_in, rows_below
 from stepscope.formats._profile_events import MOST_BYTES, Events
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "ascend_csv"
-TWINS = (_twins.ascend_folder,)
+TRAITS = Traits(endings=(".csv",))
+TWINS = (_twins.ascend_folder, _twins.ascend_parts)
 _COLUMNS = (
     ("Name", "Type", "Accelerator Core", "Start Time(us)", "Duration(us)"),
     ("Op Name", "OP Type", "Task Type", "Task Start Time(us)", "Task Duration(us)"),
@@ -68,13 +70,21 @@ def build(pieces: Pieces) -> Store:
 
 def steps(pieces: Pieces) -> list[Step]:
     """Steps from the first kernel of one to the first of the next, by their ids. Nothing says how long the
-    last one is."""
+    last one is: it is left out, unless it is the only one, which then lasts as long as its kernels."""
     first_ps: dict[int, int] = {}
+    last_ps = 0
     for columns, row in _rows(pieces.read(MOST_BYTES), Events()):
-        number, start_ps = row.get("Step Id", ""), _ps(row.get(columns[3]))
-        if start_ps is not None and _DIGITS.fullmatch(number):
+        number, start_ps, length_ps = (
+            row.get("Step Id", ""),
+            _ps(row.get(columns[3])),
+            _ps(row.get(columns[4])),
+        )
+        if start_ps is not None and length_ps is not None and _DIGITS.fullmatch(number):
             first_ps[int(number)] = min(start_ps, first_ps.get(int(number), start_ps))
+            last_ps = max(last_ps, start_ps + length_ps)
     begun = sorted((start_ps, number) for number, start_ps in first_ps.items())
+    if len(begun) == 1:
+        begun.append((last_ps, -1))
     return [
         (number, start_ps // 1000, next_ps // 1000, True)
         for (start_ps, number), (next_ps, _) in pairwise(begun)

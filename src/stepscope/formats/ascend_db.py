@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, store_of
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "ascend_db"
+TRAITS = Traits(endings=(".db",))
 _OF_ASCEND = (b"COMPUTE_TASK_INFO", b"CANN_API", b"RDMA_SEND_NOTIFY")
 """Names of tables, or a value of the table ENUM_HCCL_RDMA_TYPE: the tables' names may lie far back."""
 _CALLED = re.compile(r"ascend_pytorch_profiler(_\d+)?\.db|msprof_\d+\.db")

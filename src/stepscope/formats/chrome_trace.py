@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from stepscope import _core
 from stepscope.formats import _session_runs, _twins
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "chrome_trace"
+TRAITS = Traits(endings=(".pt.trace.json", ".trace.json", ".json", ".trace", ".ctf", ".txt"))
 TWINS = (_twins.profile_folder, _session_runs.twins, _twins.timelines, _twins.renamed_timelines)
 """Timelines are made from what other formats hold in full."""
 

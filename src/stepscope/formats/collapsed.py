@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "collapsed"
-TRAITS = Traits(kind="profile")
+TRAITS = Traits(kind="profile", endings=(".collapsed", ".folded", ".stacks", ".txt"))
 _COUNT_DIGITS = 15
 _NOWHERE = b"(no function)"
 """The stack of a line without one: py-spy writes a blank and a count for a thread that is in no function."""

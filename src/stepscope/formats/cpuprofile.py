@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "cpuprofile"
-TRAITS = Traits(kind="profile")
+TRAITS = Traits(kind="profile", endings=(".cpuprofile", ".json"))
 _NODES = re.compile(rb'"nodes"\s*:\s*\[\s*\{')
 _US = 10**6
 _NOT_CALLED = ("(root)", "(idle)")

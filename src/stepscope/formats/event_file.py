@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces
 
 NAME = "event_file"
-TRAITS = Traits(sessions=True, op_logs=True)
+TRAITS = Traits(sessions=True, op_logs=True, endings=(".events", ".event"))
 
 
 def sniff(head: bytes, name: str) -> bool:

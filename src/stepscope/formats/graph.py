@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces
 
 NAME = "graph"
-TRAITS = Traits(kind="graph")
+TRAITS = Traits(kind="graph", endings=(".pbtxt", ".txt", ".dot", ".pb"))
 _HEAD_BYTES = 4096
 _MOST_DOT_BYTES = 256 << 20
 """Of a file of DOT, which is held whole."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "memory_timeline"
-TRAITS = Traits(kind="memory")
+TRAITS = Traits(kind="memory", endings=(".raw.json", ".json", ".raw"))
 CATEGORIES = (
     "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail",
     "unknown",

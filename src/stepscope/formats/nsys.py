@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, quoted, split_range, store_of
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "nsys"
+TRAITS = Traits(endings=(".sqlite", ".db"))
 _OF_NSYS = (b"CUPTI_ACTIVITY_KIND_", b"ENUM_NSYS_", b"TARGET_INFO_SESSION_START_TIME")
 _KERNELS, _COPIES, _FILLS = (f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
 _CUDA, _RANGES = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"

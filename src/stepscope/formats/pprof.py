@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "pprof"
-TRAITS = Traits(kind="profile")
+TRAITS = Traits(kind="profile", endings=(".pprof", ".prof", ".pb"))
 MEMORY = "[memory profile]"
 """Name of the instants that say what a stack holds."""
 MOST_BYTES = 128 << 20

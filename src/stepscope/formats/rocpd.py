@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, split_range, store_of
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "rocpd"
+TRAITS = Traits(endings=(".rpd", ".db"))
 _OF_ROCPD = (b"rocpd_kernel_dispatch", b"rocpd_api_ops")
 _RECORDER = "(e.apiName LIKE '%::%' OR e.apiName IN ('hcc_activity_callback', 'rpdflush'))"
 """Calls of rocmProfileData itself."""

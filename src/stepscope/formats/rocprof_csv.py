@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 NAME = "rocprof_csv"
 TRAITS = Traits(
+    endings=(".csv",),
     table_names=r"(.+?)_(?:kernel|memory_copy|memory_allocation|scratch_memory|[a-z]+_(?:api|runtime|compiler))"
-    r"_trace\.csv"
+    r"_trace\.csv",
 )
 """rocprofv3 writes a file for each kind of record, all called after the process or as `-o` says."""
 

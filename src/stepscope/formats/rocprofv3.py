@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, parse
 from stepscope.formats._rocprof_rows import MOST_NS, NS, Span, copies_track, queue_track, stored, thread_track
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "rocprofv3"
+TRAITS = Traits(endings=(".db",))
 _TOP = re.compile(rb'\{\s*"rocprofiler-sdk-tool"\s*:')
 _GPU = 2
 """Type of an agent that is a GPU."""

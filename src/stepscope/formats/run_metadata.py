@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces, Step
 
 NAME = "run_metadata"
-TRAITS = Traits(steps="beside", sessions=True, op_logs=True)
+TRAITS = Traits(steps="beside", sessions=True, op_logs=True, endings=(".pbtxt", ".txt", ".pb"))
 
 
 def sniff(head: bytes, name: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "speedscope"
-TRAITS = Traits(kind="profile")
+TRAITS = Traits(kind="profile", endings=(".speedscope.json", ".speedscope", ".json"))
 _UNITS = {"nanoseconds": 10**3, "microseconds": 10**6, "milliseconds": 10**9, "seconds": 10**12}
 _SCHEMA = re.compile(rb'"\$schema"\s*:\s*"[^"]*speedscope')
 _FRAMES = re.compile(rb'"shared"\s*:\s*\{\s*"frames"\s*:\s*\[')

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces
 
 NAME = "tfprof_profile"
-TRAITS = Traits(sessions=True, lines=True)
+TRAITS = Traits(sessions=True, lines=True, endings=(".pbtxt", ".txt", ".pb"))
 
 
 def sniff(head: bytes, name: str) -> bool:

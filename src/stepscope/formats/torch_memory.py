@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "torch_memory"
-TRAITS = Traits(kind="memory")
+TRAITS = Traits(kind="memory", endings=(".pickle", ".pkl"))
 WRITERS = {NAME: Writer("pytorch")}
 """PyTorch's allocator itself writes them, without its profiler."""
 _PROTOCOLS = b"\x02\x03\x04\x05"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces
 
 NAME = "xla_dump"
-TRAITS = Traits(kind="dump")
+TRAITS = Traits(kind="dump", endings=(".pbtxt", ".txt", ".pb"))
 CACHED = False
 """A dump is many files."""
 _TEXT = re.compile(rb"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*\n)*HloModule [^\s,]")

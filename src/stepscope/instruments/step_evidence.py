@@ -86,7 +86,9 @@ def _plain_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -
     found = [m for m in marks if not m.is_call and not _is_call(m.name)]
     numbers = [_NUMBER_BEHIND.fullmatch(m.name) for m in found]
     numbered_marks = [m._replace(step=int(n[1])) if n else m for m, n in zip(found, numbers, strict=True)]
-    return _intervals(numbered_marks, evidence) if len(numbered_marks) > 1 else []
+    # A mark alone may be around all that was recorded, unless a number says that it is one of several.
+    several = len(found) > 1 or any(number for number in numbers)
+    return _intervals(numbered_marks, evidence) if several else []
 
 
 def _session_runs(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:

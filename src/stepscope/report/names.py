@@ -20,6 +20,8 @@ def host_of(name: str) -> str:
 
 def shortened(name: str) -> str:
     """The name of an op: kernels of GPUs have names of hundreds of characters."""
+    if len(name) > 40:
+        name = name.replace("(anonymous namespace)::", "")
     return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
 
 

@@ -24,6 +24,8 @@ _RANK = re.compile(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.
 _EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
 _TORCH = re.compile(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
 _HOST_FILE = re.compile(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
+_ASCEND = ("_ascend_pt", "_ascend_ms")
+"""What names of folders end in that profilers of Ascend write."""
 _SLUG = re.compile(r"[^a-z0-9._-]+")
 _SAID = re.compile(r"(run|host|rank)=(.+)")
 _DIGITS = 10
@@ -109,13 +111,12 @@ def strip_host(folder: PurePosixPath) -> PurePosixPath:
     return PurePosixPath(*parts)
 
 
-def stem(name: str, sessions: bool = False) -> str:
-    """What is left of a file name without suffixes, step and rank; may be empty. sessions: it holds runs of a
-    session, so that the last number is a step's."""
+def stem(name: str, endings: Iterable[str], sessions: bool = False) -> str:
+    """What is left of a file name without packing, the first of the endings that it has, step and rank; may
+    be empty. sessions: it holds runs of a session, so that the last number is a step's."""
     name = packless(name)
-    for suffix in (".xplane.pb", ".trace.json", ".pt.trace.json", *ARCHIVES):
-        name = name.removesuffix(suffix)
-    name = re.sub(r"\.(json|pb|pbtxt|txt|trace|ctf|events?)$", "", name, flags=re.IGNORECASE)
+    ending = next((ending for ending in endings if name.lower().endswith(ending)), "")
+    name = name[: len(name) - len(ending)]
     for pattern in (*_STEP, _RANK) if _numbered(name) else ():
         if match := pattern.search(name):
             word = re.sub(r"[-_.]?\d+$", "", match[0])
@@ -140,8 +141,18 @@ def profile_folder(folder: PurePosixPath) -> tuple[PurePosixPath, str] | None:
     return None
 
 
+def recording_folder(folder: PurePosixPath) -> PurePosixPath:
+    """The folder itself, or the one above it that a profiler of Ascend names: what it writes lies in folders
+    within, some of it twice."""
+    if "_ascend_" not in str(folder):
+        return folder
+    return next((part for part in (folder, *folder.parents) if part.name.endswith(_ASCEND)), folder)
+
+
 def run_folder(folder: PurePosixPath) -> PurePosixPath:
-    """The folder itself, or the one above folders of checkpoints, whose graph is the run's."""
+    """The folder itself, the one of the whole recording, or the one above folders of checkpoints, whose graph
+    is the run's."""
+    folder = recording_folder(folder)
     while folder.name.lower().startswith(("ckpt", "checkpoint")):
         folder = folder.parent
     return folder

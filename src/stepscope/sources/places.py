@@ -42,7 +42,7 @@ def source_of(
         member=item.member,
         spooled=item.spooled,
     )
-    return source, str(home)
+    return source, str(names.recording_folder(home))
 
 
 def _rank(item: InspectedItem, place: Mapping[str, str]) -> int | None:
@@ -65,7 +65,7 @@ def home_of(file: FoundFile, item: InspectedItem) -> PurePosixPath:
 
 
 def _archive_stem(name: str) -> str:
-    return names.stem(name) or "archive"
+    return names.stem(name, names.ARCHIVES) or "archive"
 
 
 def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPath) -> tuple[str, str, str]:
@@ -76,7 +76,7 @@ def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPa
     if file.root is None and not item.member:
         if profile or traits.named_by_host:
             return folder.name or "run", names.url_of(folder), capture
-        stem = names.stem(file.place.name, traits.sessions)
+        stem = names.stem(file.place.name, traits.endings, traits.sessions)
         return stem or folder.name or "run", names.url_of(folder), capture
     root = file.root or file.place.parent / _archive_stem(file.place.name)
     root = names.strip_host(root)

@@ -58,6 +58,9 @@ class Traits(NamedTuple):
     """An op log in the same folder says where in the program its ops were made."""
     lines: bool = False
     """It says itself where in the program its ops were made, as an op log does."""
+    endings: tuple[str, ...] = ()
+    """What names of its files end in, in small letters, the longest first: a run that is named after a file
+    is called as it without."""
     table_names: str = ""
     """What names of its files match, as a regular expression, when one recording has a file for each table:
     files of a folder with the same first group are one recording."""

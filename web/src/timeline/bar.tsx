@@ -21,7 +21,7 @@ export function Bar({
   board: Board;
   search: { current: HTMLInputElement | null };
 }): JSX.Element {
-  const found = board.found.value,
+  const found = board.search.found.value,
     window = board.window.value;
   return (
     <div class="tl-bar" role="toolbar" aria-label="Timeline">
@@ -31,8 +31,8 @@ export function Bar({
         ref={search}
         placeholder="Find slices ( / )"
         aria-label="Find slices by name"
-        value={board.text.value}
-        onInput={(e) => void board.search(e.currentTarget.value)}
+        value={board.search.text.value}
+        onInput={(e) => void board.search.look(e.currentTarget.value)}
         onKeyDown={(e) => {
           if (e.key === "Enter") void board.turn(e.shiftKey ? -1 : 1);
           else if (e.key === "Escape") e.currentTarget.blur();
@@ -40,7 +40,7 @@ export function Bar({
       />
       {found && (
         <span class="tl-count" role="status">
-          {board.foundAt.value >= 0 ? `${board.foundAt.value + 1} of ` : ""}
+          {board.search.at.value >= 0 ? `${board.search.at.value + 1} of ` : ""}
           {counted(found.total, "slice")}
           {found.total > found.slices.length && (
             <span class="quiet" title="Only the first are visited one by one">

@@ -1,14 +1,11 @@
-// The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it. Over 400
-// lines because each change may touch any part of that state.
+// What the timeline shows: the window, the rows and what is chosen in them. The view shows it, the canvas is drawn
+// from it.
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { here, note, place } from "../address";
-import { get, getBytes } from "../api";
-import { keep, recall } from "../theme";
 import type { Catalog, Track } from "../types";
 import { Lay } from "./axis";
-import { most, titleOfCounter } from "./counters";
-import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
+import { keepOf, recallOf } from "./kept";
 import {
   type Arrangement,
   heightOf,
@@ -20,28 +17,14 @@ import {
   visible,
 } from "./lanes";
 import { read, write } from "./link";
-import { type Arrow, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
-import type { Detail, Found, Longest, Parts, Ranged, Stack } from "./panel";
+import { type Arrow, type Colouring, type Ink, type Names, paint, RULER } from "./paint";
+import { Questions } from "./questions";
 import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
+import { Search } from "./search";
+import { Selection } from "./selection";
+import { CounterSeries } from "./series";
 import { Store } from "./store";
-
-const MOST_FOUND = 500;
-const MOST_ARROWS = 12;
-const MOST_COUNTERS_PX = 2000;
-
-interface Kept {
-  arrangement: Arrangement;
-  marks: Window[];
-  colouring: Colouring;
-}
-interface Counters {
-  series: {
-    name: string;
-    series: string;
-    track: number | null;
-    points: [number | string, number | null][];
-  }[];
-}
+import { RangeTotals } from "./totals";
 
 export class Board {
   readonly lay: Lay;
@@ -55,33 +38,22 @@ export class Board {
   readonly arrangement = signal<Arrangement>(UNARRANGED);
   readonly colouring = signal<Colouring>("class");
   readonly marks = signal<Window[]>([]);
-  readonly selected = signal<string | null>(null);
-  readonly detail = signal<Detail | null>(null);
-  readonly stack = signal<Stack | null>(null);
-  readonly range = signal<Window | null>(null);
-  readonly ranged = signal<Ranged | null>(null);
-  readonly text = signal("");
-  readonly found = signal<Found | null>(null);
-  readonly foundAt = signal(-1);
   readonly hover = signal<{ hit: Hit; x: number; y: number } | null>(null);
-  readonly error = signal<unknown>(null);
-  readonly series = signal<Map<string, Series>>(new Map());
-  private readonly arrows = signal<{ id: string; from: boolean; ps: number; track: number; depth: number }[]>(
-    [],
-  );
   private readonly arrived = signal(0);
   /** Counts what the overview has to be drawn again for. */
   readonly drawn = signal(0);
   readonly rows: ReadonlySignal<Lane[]>;
   readonly shown: ReadonlySignal<Lane[]>;
-  readonly foundNames: ReadonlySignal<ReadonlySet<number> | null>;
   readonly store: Store;
+  readonly questions = new Questions();
+  readonly selection: Selection;
+  readonly totals: RangeTotals;
+  readonly search: Search;
+  private readonly counters: CounterSeries;
   private readonly key: string;
   private noted = "";
   private frame = 0;
   private later = 0;
-  private counted: Window | null = null;
-  private asked: AbortController | null = null;
   private stop: (() => void)[] = [];
 
   constructor(
@@ -91,23 +63,21 @@ export class Board {
     this.lay = new Lay(catalog);
     this.store = new Store(this.lay, () => {
       this.arrived.value++;
-      this.error.value = this.store.error;
+      this.questions.error.value = this.store.error;
     });
+    this.selection = new Selection(this.lay, this.questions, () => this.totals.clear());
+    this.totals = new RangeTotals(this.lay, catalog.tracks, this.questions);
+    this.search = new Search(names, this.questions);
+    this.counters = new CounterSeries(this.lay, catalog.tracks, this.questions);
     this.titles = shortTitles(catalog.tracks);
     this.rows = computed(() =>
       lanes(
         catalog.tracks,
-        [...this.series.value].map(([key, { title, about }]) => ({ key, title, about })),
+        [...this.counters.series.value].map(([key, { title, about }]) => ({ key, title, about })),
         this.arrangement.value,
       ),
     );
     this.shown = computed(() => visible(this.rows.value, this.top.value, this.size.value.height - RULER));
-    this.foundNames = computed(() => {
-      const text = this.found.value ? this.text.value.toLowerCase() : "";
-      return text
-        ? new Set(names.names.flatMap((name, i) => (name.toLowerCase().includes(text) ? [i] : [])))
-        : null;
-    });
     this.key = `stepscope.timeline.${catalog.title}`;
     this.remember();
     this.follow(place.peek());
@@ -136,7 +106,7 @@ export class Board {
     batch(() => {
       this.lay.together = this.together.value = together;
       this.store.clear();
-      this.counted = null;
+      this.counters.forget();
       this.recorded();
     });
   }
@@ -162,14 +132,14 @@ export class Board {
           window: this.window.value,
           rows: this.shown.value,
           pieces: this.store.kept,
-          series: this.series.value,
+          series: this.counters.series.value,
           bands: this.lay.steps(),
           bandsOf: this.together.value ? (track) => this.lay.recording(track) : null,
           names: this.names,
           colouring: this.colouring.value,
-          selected: this.selected.value === null ? null : BigInt(this.selected.value),
-          found: this.foundNames.value,
-          range: this.range.value,
+          selected: this.selection.id.value === null ? null : BigInt(this.selection.id.value),
+          found: this.search.names.value,
+          range: this.totals.range.value,
           marks: this.marks.value,
           arrows: this.drawnArrows(),
         },
@@ -183,12 +153,12 @@ export class Board {
       this.shown,
       this.colouring,
       this.marks,
-      this.selected,
-      this.range,
-      this.foundNames,
+      this.selection.id,
+      this.selection.ends,
+      this.totals.range,
+      this.search.names,
       this.arrived,
-      this.series,
-      this.arrows,
+      this.counters.series,
     ];
     this.stop = [
       effect(() => {
@@ -196,33 +166,30 @@ export class Board {
         if (!this.frame) this.frame = requestAnimationFrame(draw);
       }),
       effect(() => {
-        const tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []));
+        const tracks = tracksOf(this.shown.value);
         this.arrived.value;
         this.store.want(this.window.value, tracks, this.size.value.width);
       }),
       effect(() => {
         this.window.value;
-        this.selected.value;
-        this.range.value;
-        this.text.value;
+        this.selection.id.value;
+        this.totals.range.value;
+        this.search.text.value;
         this.together.value;
         this.settle();
       }),
       effect(() => {
         this.window.value;
         this.top.value;
-        this.selected.value;
+        this.selection.id.value;
         this.hover.value = null; // what it told of has moved away from under the mouse
       }),
       effect(() =>
-        keep(
-          this.key,
-          JSON.stringify({
-            arrangement: this.arrangement.value,
-            marks: this.marks.value,
-            colouring: this.colouring.value,
-          } satisfies Kept),
-        ),
+        keepOf(this.key, {
+          arrangement: this.arrangement.value,
+          marks: this.marks.value,
+          colouring: this.colouring.value,
+        }),
       ),
     ];
     let came = place.peek(); // followed when the board was made
@@ -230,7 +197,7 @@ export class Board {
       if (to !== came && to !== this.noted) this.follow(to);
       came = to;
     });
-    void this.readCounters();
+    this.readCounters();
     return () => {
       unfollow();
       cancelAnimationFrame(this.frame);
@@ -251,29 +218,24 @@ export class Board {
     this.later = window.setTimeout(() => {
       const found = write({
         window: this.window.value,
-        slice: this.selected.value,
-        range: this.range.value,
-        search: this.text.value,
+        slice: this.selection.id.value,
+        range: this.totals.range.value,
+        search: this.search.text.value,
         together: this.together.value,
       });
       if (here().startsWith("#timeline")) {
         this.noted = found;
         note(found);
       }
-      void this.readCounters();
+      this.readCounters();
     }, 250);
   }
 
   private remember(): void {
-    let kept: Partial<Kept>;
-    try {
-      kept = JSON.parse(recall(this.key) ?? "{}") as Partial<Kept>;
-    } catch {
-      return;
-    } // what was kept is not ours any more
-    this.arrangement.value = { ...UNARRANGED, ...kept.arrangement };
-    this.marks.value = Array.isArray(kept.marks) ? kept.marks.filter((mark) => mark.from < mark.to) : [];
-    this.colouring.value = kept.colouring ?? "class";
+    const kept = recallOf(this.key);
+    this.arrangement.value = kept.arrangement;
+    this.marks.value = kept.marks;
+    this.colouring.value = kept.colouring;
   }
 
   private follow(hash: string): void {
@@ -283,10 +245,10 @@ export class Board {
       if (together !== this.together.value && this.lay.recordings.length > 1) this.align(together);
       if (asked.window) this.window.value = within(asked.window, this.whole);
       else this.recorded();
-      if (asked.slice !== this.selected.value)
+      if (asked.slice !== this.selection.id.value)
         void this.select(asked.slice, asked.slice !== null && asked.window === null);
       if (asked.range) void this.choose(asked.range);
-      if (asked.search && asked.search !== this.text.value) void this.search(asked.search);
+      if (asked.search && asked.search !== this.search.text.value) void this.search.look(asked.search);
     });
   }
 
@@ -324,38 +286,21 @@ export class Board {
 
   /** Shows the selected slice, or else the range, in full. */
   zoomToSelection(): void {
-    const slice = this.detail.value?.slice,
-      range = this.range.value;
-    if (slice) {
-      const from = this.beginOf(this.detail.value!);
-      this.window.value = showing(from, from + Number(slice.dur_ps), this.whole);
-    } else if (range) this.window.value = showing(range.from, range.to, this.whole);
-  }
-
-  /** When a slice begins on the axis. */
-  beginOf(detail: Detail): number {
-    return this.lay.at(detail.slice.ts_ps, detail.track?.track ?? null);
+    const span = this.selection.span() ?? this.totals.range.value;
+    if (span) this.window.value = showing(span.from, span.to, this.whole);
   }
 
   /** Keeps the range, or the span of the selected slice, as a mark. */
   mark(): void {
-    const slice = this.detail.value?.slice,
-      range = this.range.value;
-    const from = slice ? this.beginOf(this.detail.value!) : 0;
-    const span = range ?? (slice ? { from, to: from + Number(slice.dur_ps) } : null);
+    const span = this.totals.range.value ?? this.selection.span();
     if (span && span.to > span.from) this.marks.value = [...this.marks.value, span];
   }
 
   clear(): void {
     batch(() => {
-      this.selected.value =
-        this.detail.value =
-        this.stack.value =
-        this.range.value =
-        this.ranged.value =
-          null;
-      this.arrows.value = [];
-      this.error.value = null;
+      this.selection.clear();
+      this.totals.clear();
+      this.questions.error.value = null;
     });
   }
 
@@ -371,38 +316,18 @@ export class Board {
   }
 
   /** Selects a slice by its id. reveal: moves the window and the rows to it. */
-  async select(id: string | null, reveal: boolean): Promise<void> {
-    this.selected.value = id;
-    this.arrows.value = [];
-    if (id === null) {
-      this.detail.value = this.stack.value = null;
-      return;
-    }
-    if (id.startsWith("-")) {
-      // a sampled stack: see _stack_bar.sql
-      const stack = await this.ask<Stack>(`/api/stack/${-1n - BigInt(id)}`);
-      if (stack && this.selected.value === id)
-        batch(() => {
-          this.stack.value = stack;
-          this.detail.value = this.range.value = this.ranged.value = null;
-        });
-      return;
-    }
-    const detail = await this.ask<Detail>(`/api/slice/${id}`);
-    if (!detail || this.selected.value !== id) return;
-    batch(() => {
-      this.detail.value = detail;
-      this.stack.value = this.range.value = this.ranged.value = null;
+  select(id: string | null, reveal: boolean): Promise<void> {
+    return this.selection.select(id, (detail) => {
+      const begin = this.selection.beginOf(detail);
+      if (reveal) this.reveal(begin, Number(detail.slice.dur_ps), detail.track?.track ?? null);
     });
-    if (reveal) this.reveal(this.beginOf(detail), Number(detail.slice.dur_ps), detail.track?.track ?? null);
-    await this.connect(id, detail);
   }
 
   private reveal(from: number, long: number, track: number | null): void {
     const window = this.window.value;
     if (from < window.from || from + long > window.to || long < spanOf(window) / 200)
       this.window.value = showing(from, from + long, this.whole);
-    const row = this.rows.value.find((r) => r.track !== null && r.track.track === track);
+    const row = this.rowOf(track);
     const { height } = this.size.value;
     if (row && (row.y < this.top.value || row.y + LANE > this.top.value + height - RULER))
       this.top.value = Math.max(0, Math.min(row.y - 60, heightOf(this.rows.value) - height + RULER));
@@ -410,8 +335,8 @@ export class Board {
 
   /** Moves the rows so that the selected slice is among those that there is room for. */
   keepInView(): void {
-    const detail = this.detail.value;
-    const row = this.rows.value.find((r) => r.track !== null && r.track.track === detail?.track?.track);
+    const detail = this.selection.detail.value;
+    const row = this.rowOf(detail?.track?.track);
     if (!detail || !row) return;
     const lane = row.y + (row.closed ? 0 : Number(detail.slice.depth ?? 0)) * LANE;
     const room = this.size.value.height - RULER;
@@ -419,135 +344,27 @@ export class Board {
     else if (lane + 2 * LANE > this.top.value + room) this.top.value = lane + 2 * LANE - room;
   }
 
-  /** Where the arrows of the selected slice lead. */
-  private async connect(id: string, detail: Detail): Promise<void> {
-    const ends = await Promise.all(
-      detail.flows.slice(0, MOST_ARROWS).map(async (flow) => {
-        const other = await this.ask<Detail>(`/api/slice/${flow.other_id}`);
-        if (!other?.track) return [];
-        const from = flow.direction === "from",
-          begin = this.beginOf(other);
-        return [
-          {
-            id,
-            from,
-            ps: from ? begin + Number(other.slice.dur_ps) : begin,
-            track: other.track.track,
-            depth: Number(other.slice.depth ?? 0),
-          },
-        ];
-      }),
-    );
-    if (this.selected.value === id) this.arrows.value = ends.flat();
+  private rowOf(track: number | null | undefined): Lane | undefined {
+    return this.rows.value.find((row) => row.track !== null && row.track.track === track);
   }
 
   private drawnArrows(): Arrow[] {
-    const detail = this.detail.value;
-    if (!detail?.track || !this.arrows.value.length) return [];
-    const y = (track: number, depth: number) => {
-      const row = this.rows.value.find((r) => r.track?.track === track);
+    return this.selection.arrows((track, depth) => {
+      const row = this.rowOf(track);
       return row ? RULER + row.y - this.top.value + (row.closed ? 0 : depth) * LANE + LANE / 2 : null;
-    };
-    const mine = y(detail.track.track, Number(detail.slice.depth ?? 0)),
-      begin = this.beginOf(detail),
-      end = begin + Number(detail.slice.dur_ps);
-    return this.arrows.value.flatMap((arrow) => {
-      const other = y(arrow.track, arrow.depth);
-      if (mine === null || other === null) return [];
-      return [
-        arrow.from
-          ? { fromPs: arrow.ps, fromY: other, toPs: begin, toY: mine }
-          : { fromPs: end, fromY: mine, toPs: arrow.ps, toY: other },
-      ];
     });
   }
 
   /** Totals of a range, of the tracks on the screen or between two heights of it. */
-  async choose(
-    range: Window,
-    tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : [])),
-  ): Promise<void> {
-    batch(() => {
-      this.selected.value =
-        this.detail.value =
-        this.stack.value =
-        this.ranged.value =
-        this.rangedSlices.value =
-          null;
-      this.arrows.value = [];
-      this.range.value = range;
-    });
-    const all = tracks.length
-      ? tracks
-      : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
-    // Stacks have no slices to add up.
-    const slices = all.filter((track) => this.catalog.tracks[track]!.kind !== "stacks");
-    const some = slices.length ? slices : all;
-    if (!some.length) return;
-    // Recordings that begin together have no time in common: the first of them is added up.
-    const shift = this.lay.shiftOf(some[0]!),
-      every = some.filter((track) => this.lay.shiftOf(track) === shift);
-    this.asked?.abort();
-    this.asked = new AbortController();
-    const at = (ps: number) => (this.lay.origin + BigInt(Math.round(ps + shift))).toString();
-    const abort = this.asked.signal,
-      span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
-    const later = this.ask<Parts>(`/api/range/parts?${span}`, abort);
-    const most = this.ask<Longest>(`/api/range/longest?${span}`, abort);
-    void this.countRange(range, `${span}&px=1&tracks=${every.join(",")}`, abort);
-    const ranged = await this.ask<Ranged>(`/api/range?${span}&tracks=${every.join(",")}`, abort);
-    if (!ranged || this.range.value !== range) return;
-    batch(() => {
-      this.ranged.value = ranged;
-      this.rangedTracks.value = every.length;
-    });
-    const add = (more: Partial<Ranged>) => {
-      if (this.range.value === range && this.ranged.value)
-        this.ranged.value = { ...this.ranged.value, ...more };
-    };
-    await Promise.all([
-      later.then((parts) => add({ parts: parts ?? { steps: 0, step_parts: [] } })),
-      most.then((longest) => longest && add({ longest })),
-    ]);
-  }
-  readonly rangedTracks = signal(0);
-  /** Slices of the range, which are known before they are added up. */
-  readonly rangedSlices = signal<number | null>(null);
-
-  private async countRange(range: Window, query: string, abort: AbortSignal): Promise<void> {
-    const cells = await getBytes(`/api/timeline?${query}`, abort)
-      .then(decode)
-      .catch(() => null); // what is asked beside it tells what is wrong
-    if (cells && this.range.value === range) this.rangedSlices.value = cells.events;
-  }
-
-  /** Adds up no further. */
-  giveUp(): void {
-    this.asked?.abort();
-    this.range.value = null;
-  }
-
-  /** Looks for a text in the names of all slices, on and off the screen. */
-  async search(text: string): Promise<void> {
-    batch(() => {
-      this.text.value = text;
-      this.foundAt.value = -1;
-    });
-    if (!text) {
-      this.found.value = null;
-      return;
-    }
-    const found = await this.ask<Found>(`/api/search?q=${encodeURIComponent(text)}&limit=${MOST_FOUND}`);
-    if (found && this.text.value === text) this.found.value = found;
+  choose(range: Window, tracks = tracksOf(this.shown.value)): Promise<void> {
+    this.selection.clear();
+    return this.totals.choose(range, tracks.length ? tracks : tracksOf(this.rows.value));
   }
 
   /** Goes to the next or the previous slice that was found. */
   async turn(by: number): Promise<void> {
-    const slices = this.found.value?.slices ?? [];
-    if (!slices.length) return;
-    this.foundAt.value =
-      (this.foundAt.value + by + slices.length + (this.foundAt.value < 0 && by < 0 ? 1 : 0)) % slices.length;
-    await this.select(slices[this.foundAt.value]!.id, true);
+    const id = this.search.turn(by);
+    if (id !== null) await this.select(id, true);
   }
 
   arrange(change: Partial<Arrangement>): void {
@@ -559,7 +376,7 @@ export class Board {
   }
   /** Puts a track before its neighbour above. */
   raise(track: number): void {
-    const tracks = this.rows.value.flatMap((row) => (row.track ? [row.track.track] : [])),
+    const tracks = tracksOf(this.rows.value),
       above = tracks[tracks.indexOf(track) - 1];
     if (above !== undefined)
       this.arrange({ moved: [...this.arrangement.value.moved.slice(-200), [track, above]] });
@@ -568,46 +385,11 @@ export class Board {
     this.arrange({ closed: shut ? this.catalog.tracks.map((track) => track.track) : [] });
   }
 
-  private async readCounters(): Promise<void> {
-    if (this.counted === this.window.value) return; // the selection changed, not the window
-    this.counted = this.window.value;
-    const window = this.counted;
-    const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
-    const shifts = this.together.value ? new Set(this.lay.shifts) : new Set([0]);
-    const answers = await Promise.all(
-      [...shifts].map(async (shift) => {
-        const at = (ps: number) => (this.lay.origin + BigInt(Math.trunc(ps + shift))).toString();
-        const span = `from=${at(window.from)}&to=${at(window.to)}`;
-        const told = await this.ask<Counters>(`/api/counters?${span}&px=${px}`);
-        return told?.series.filter(({ track }) => this.lay.shiftOf(track) === shift) ?? null;
-      }),
-    );
-    if (this.counted !== window || answers.includes(null)) return;
-    const several = new Set(this.catalog.tracks.map((one) => one.host_id)).size > 1;
-    this.series.value = new Map(
-      answers
-        .flatMap((some) => some ?? [])
-        .map(({ name, series, track, points }) => {
-          const of = track === null ? undefined : this.catalog.tracks[track],
-            placed = points.map(([ps, value]): [number, number | null] => [this.lay.at(ps, track), value]);
-          const about = [several && of?.host_id, of?.process, most(placed, series)]
-            .filter(Boolean)
-            .join(", ");
-          return [
-            `${track}\u001f${name}\u001f${series}`,
-            { title: titleOfCounter(name, series), about, points: placed },
-          ];
-        }),
-    );
+  private readCounters(): void {
+    void this.counters.read(this.window.value, this.size.value.width);
   }
+}
 
-  /** Asks the server; what it refuses is shown, what was dropped on purpose is not. */
-  private async ask<T>(path: string, abort?: AbortSignal): Promise<T | null> {
-    try {
-      return await get<T>(path, abort);
-    } catch (failure) {
-      if (!(failure instanceof DOMException && failure.name === "AbortError")) this.error.value = failure;
-      return null;
-    }
-  }
+function tracksOf(rows: readonly Lane[]): number[] {
+  return rows.flatMap((row) => (row.track ? [row.track.track] : []));
 }

@@ -52,7 +52,7 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
       const [from, to] = [psAt(drag.window, width(), drag.x), psAt(drag.window, width(), at.x)].sort(
         (a, b) => a - b,
       ) as [number, number];
-      board.range.value = { from, to };
+      board.totals.range.value = { from, to };
     } else {
       const by = ((drag.x - at.x) / width()) * spanOf(drag.window);
       board.window.value = within({ from: drag.window.from + by, to: drag.window.to + by }, board.whole);
@@ -71,9 +71,12 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
     if (!ended || e.type === "pointercancel") return;
     const at = place(e);
     if (!ended.far) void board.pick(board.hitAt(at.x, at.y));
-    else if (ended.range && board.range.value) {
+    else if (ended.range && board.totals.range.value) {
       const [low, high] = [ended.y, at.y].sort((a, b) => a - b) as [number, number];
-      void board.choose(board.range.value, high - low > 24 && low >= RULER ? between(low, high) : undefined);
+      void board.choose(
+        board.totals.range.value,
+        high - low > 24 && low >= RULER ? between(low, high) : undefined,
+      );
     }
   };
   /** Tracks of an area that was drawn over some rows only. */

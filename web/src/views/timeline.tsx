@@ -194,7 +194,11 @@ function Tip({ board }: { board: Board }): JSX.Element | null {
 }
 
 function Panel({ board }: { board: Board }): JSX.Element {
-  const { detail, stack, ranged, range, rangedSlices, marks, error, found, text } = board;
+  const { marks } = board,
+    { detail, stack } = board.selection,
+    { range, totals, slices } = board.totals,
+    { found, text } = board.search,
+    { error } = board.questions;
   const at = (ps: number | string, track: number | null = null) =>
     moment(board.lay.at(ps, track), Math.max(spanOf(board.window.value) / 1e6, 1));
   const open = detail.value !== null || stack.value !== null || range.value !== null;
@@ -224,22 +228,20 @@ function Panel({ board }: { board: Board }): JSX.Element {
         />
       )}
       {stack.value && <StackPanel stack={stack.value} />}
-      {range.value && !ranged.value && !error.value && (
+      {range.value && !totals.value && !error.value && (
         <p class="quiet" role="status">
           {duration(spanOf(range.value))}:{" "}
-          {rangedSlices.value === null
-            ? "adding up …"
-            : `adding up ${rangedSlices.value.toLocaleString("en")} slices …`}{" "}
-          <button type="button" class="plain" onClick={() => board.giveUp()}>
+          {slices.value === null ? "adding up …" : `adding up ${slices.value.toLocaleString("en")} slices …`}{" "}
+          <button type="button" class="plain" onClick={() => board.totals.giveUp()}>
             Stop
           </button>
         </p>
       )}
-      {range.value && ranged.value && (
+      {range.value && totals.value && (
         <RangePanel
-          ranged={ranged.value}
+          ranged={totals.value}
           length={spanOf(range.value)}
-          tracks={board.rangedTracks.value}
+          tracks={board.totals.tracks.value}
           go={(id) => void board.select(id, true)}
         />
       )}
@@ -255,7 +257,7 @@ function Panel({ board }: { board: Board }): JSX.Element {
                   type="button"
                   class="link"
                   onClick={() => {
-                    board.foundAt.value = i;
+                    board.search.at.value = i;
                     void board.select(slice.id, true);
                   }}
                 >
@@ -279,7 +281,7 @@ function Panel({ board }: { board: Board }): JSX.Element {
                 type="button"
                 class="plain"
                 onClick={() => {
-                  board.range.value = null;
+                  board.totals.range.value = null;
                   void board.choose(mark);
                 }}
               >
@@ -303,7 +305,7 @@ function Panel({ board }: { board: Board }): JSX.Element {
         <p class="quiet">
           {board.rows.value.length === 0
             ? "The recording has no slices to draw."
-            : board.selected.value !== null
+            : board.selection.id.value !== null
               ? "Reading …"
               : HINT}
         </p>

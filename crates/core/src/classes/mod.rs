@@ -132,6 +132,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| match Rules::read(include_str!(
 });
 static COMPILES: LazyLock<Patterns> = LazyLock::new(|| RULES.list("compiles"));
 static MARKS: LazyLock<Patterns> = LazyLock::new(|| RULES.list("marks_steps"));
+static NOTIFIES: LazyLock<Patterns> = LazyLock::new(|| RULES.list("notifies"));
+static EXCHANGES: LazyLock<Patterns> = LazyLock::new(|| RULES.list("exchanges"));
 
 /// What a slice is.
 pub fn class(texts: &Texts<'_>) -> Class {
@@ -183,6 +185,26 @@ pub fn compiles(name: &str) -> bool {
 /// Whether slices of that name may be steps of the program's loop, by names that are known.
 pub fn marks_step(name: &str) -> bool {
     MARKS.hold(name)
+}
+
+/// What a task of an Ascend device says of its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// It carries out collectives, if it does nothing else.
+    Notifies,
+    /// Nothing.
+    Exchanges,
+    /// It does other work.
+    Works,
+}
+
+/// What a task of that name says of its stream.
+pub fn task(name: &str) -> Task {
+    match () {
+        () if NOTIFIES.hold(name) => Task::Notifies,
+        () if EXCHANGES.hold(name) => Task::Exchanges,
+        () => Task::Works,
+    }
 }
 
 /// All lines of the rules, in their order.

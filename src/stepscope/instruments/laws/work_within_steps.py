@@ -18,20 +18,16 @@ TOLERANCE = (
 WEAKENS: tuple[Weakens, ...] = ("mean",)
 OF_DEVICES = True
 
-AFTER = 0.1
-LONGER = 1.1
-
 
 def broken(query: Query) -> list[Broken]:
     """Sources in which a queue fills while steps are recorded."""
-    steps = {row[0]: (row[1], row[2]) for row in query(statement("law_work_within_steps")).rows()}
-    growing = {number: median for number, (mean, median) in steps.items() if median >= LONGER * mean}
+    growing = step_of_the_device.steps_that_grow(query)
     if not growing:
         return []
     found = []
     for row in query(statement("law_step_of_the_device")).rows():
         source_id, run_id, host_id, work_ps, after_ps = row
-        late = AFTER * work_ps < after_ps <= step_of_the_device.MOST * work_ps
+        late = step_of_the_device.AFTER * work_ps < after_ps <= step_of_the_device.MOST * work_ps
         if source_id not in growing or not late:
             continue
         share = units.show(after_ps / work_ps, "ratio")

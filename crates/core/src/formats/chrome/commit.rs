@@ -8,6 +8,7 @@ use super::notes;
 use super::origin;
 use super::piece::{Delta, Flaw, Flaws, Piece};
 use super::rows::{Rows, Told, step_number};
+use crate::classes::{Task, task};
 use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use crate::error::Result;
 use crate::facts::Effect;
@@ -49,8 +50,8 @@ pub struct Committer<'w> {
     workers: FxHashMap<(usize, u32), Codes>,
     held: Vec<Held>,
     repaired: u64,
-    /// Whether a name may mark a step, by the writer's code.
-    marks: Vec<bool>,
+    /// Whether a name may mark a step, and what it says of its row as a task, by the writer's code.
+    names: Vec<(bool, Task)>,
     /// Whether an op begins a run of a graph, by the writer's code: a timeline of several runs was merged.
     begins: Vec<bool>,
     /// Whether a category says that marks repeat those of the host, by the writer's code.
@@ -76,7 +77,7 @@ impl<'w> Committer<'w> {
             workers: FxHashMap::default(),
             held: Vec::new(),
             repaired: 0,
-            marks: Vec::new(),
+            names: Vec::new(),
             repeats: Vec::new(),
             begins: Vec::new(),
             again: Scanner::new(usize::MAX),
@@ -250,9 +251,9 @@ impl<'w> Committer<'w> {
                 .filter(|name| **name == NONE)
                 .for_each(|name| *name = nameless);
         }
-        for code in self.marks.len()..self.writer.names.len() {
-            self.marks
-                .push(marks_step(self.writer.names.get(code as u32)));
+        for code in self.names.len()..self.writer.names.len() {
+            let name = self.writer.names.get(code as u32);
+            self.names.push((marks_step(name), task(name)));
         }
         for code in self.repeats.len()..self.writer.categories.len() {
             let category = self.writer.categories.get(code as u32);
@@ -269,9 +270,10 @@ impl<'w> Committer<'w> {
                     .next_if(|(index, _)| *index as usize == i)
                     .map_or(MISSING, |(_, step)| *step);
                 let repeats = self.repeats.get(slices.category[i] as usize) == Some(&true);
-                let marks = told != MISSING
-                    || self.marks[slices.name[i] as usize]
-                    || self.rows.tracks.delimits(slices.track[i]);
+                let (by_name, task) = self.names[slices.name[i] as usize];
+                self.rows.tracks.holds(slices.track[i], task);
+                let marks =
+                    told != MISSING || by_name || self.rows.tracks.delimits(slices.track[i]);
                 if !repeats && marks {
                     let name = self.writer.names.get(slices.name[i]).to_owned();
                     self.marker(&slices, i, told, &name)?;

@@ -4,6 +4,7 @@ mod rows;
 
 use super::class::{self, Class};
 use super::piece::Interner;
+use crate::classes::Task;
 use crate::error::{Error, Kind, Result};
 use crate::formats::markers::shows_steps;
 use crate::json::{Cursor, Minified, Shape, unescape};
@@ -66,6 +67,8 @@ pub struct Tracks {
     last_ps: Vec<i64>,
     /// What the events of each track say of it.
     classes: Vec<Class>,
+    /// What the tasks of each track are, a bit for each [`Task`].
+    tasks: Vec<u8>,
     /// Tracks with the ids of another, which what lies there may not lie on: by that one.
     apart: BTreeMap<u32, Vec<u32>>,
     /// The other way round.
@@ -134,6 +137,7 @@ impl Tracks {
         if number as usize == self.last_ps.len() {
             self.last_ps.push(i64::MIN);
             self.classes.push(Class::Any);
+            self.tasks.push(0);
         }
         Ok(number)
     }
@@ -171,6 +175,20 @@ impl Tracks {
     pub fn reach(&mut self, track: u32, end_ps: i64) {
         let last = &mut self.last_ps[track as usize];
         *last = (*last).max(end_ps);
+    }
+
+    /// Takes in that a track has such a task.
+    #[inline]
+    pub fn holds(&mut self, track: u32, task: Task) {
+        self.tasks[track as usize] |= 1 << task as u8;
+    }
+
+    /// True for a track whose tasks carry out collectives, and nothing else.
+    fn exchanges(&self, track: usize) -> bool {
+        let tasks = self.tasks[track];
+        self.classes[track] == Class::Any
+            && tasks & (1 << Task::Notifies as u8) != 0
+            && tasks & (1 << Task::Works as u8) == 0
     }
 
     /// End of the last event of a track.

@@ -26,23 +26,62 @@ whole AS (
   GROUP BY j.of_run, j.of_host
 ),
 
-cut AS (
+-- What of the steps lies before a moment grows by one in a step and by nothing outside: what lies within a slice is the
+-- difference of both ends.
+moment AS (
+  SELECT columns!(b, source_id, run_id, host_id, name), b.ts_ps AS at_ps, 0 AS opens, -1 AS ends
+  FROM own AS b
+  UNION ALL
+  SELECT columns!(e, source_id, run_id, host_id, name), e.end_ps AS at_ps, 0 AS opens, 1 AS ends
+  FROM own AS e
+  UNION ALL
   SELECT
-    columns!(o, source_id, run_id, host_id, name),
-    least!(o.end_ps, j.over_ps) AS until_ps,
-    greatest!(o.ts_ps, j.begin_ps) AS since_ps,
-    w.all_ps
-  FROM own AS o
-  INNER JOIN judged AS j
-    ON j.of_run = o.run_id AND j.of_host = o.host_id AND j.begin_ps < o.end_ps AND j.over_ps > o.ts_ps
-  INNER JOIN whole AS w ON w.whole_run = o.run_id AND w.whole_host = o.host_id
+    NULL AS source_id,
+    f.of_run AS run_id,
+    f.of_host AS host_id,
+    NULL AS name,
+    f.begin_ps AS at_ps,
+    1 AS opens,
+    0 AS ends
+  FROM judged AS f
+  UNION ALL
+  SELECT
+    NULL AS source_id,
+    g.of_run AS run_id,
+    g.of_host AS host_id,
+    NULL AS name,
+    g.over_ps AS at_ps,
+    -1 AS opens,
+    0 AS ends
+  FROM judged AS g
+),
+
+passed AS (
+  SELECT
+    columns!(m, source_id, run_id, host_id, name, ends),
+    m.at_ps * SUM(m.opens) OVER (
+      PARTITION BY m.run_id, m.host_id ORDER BY m.at_ps NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    )
+    - SUM(m.opens * m.at_ps) OVER (
+      PARTITION BY m.run_id, m.host_id ORDER BY m.at_ps NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS stepped_ps
+  FROM moment AS m
+),
+
+within AS (
+  SELECT columns!(p, source_id, run_id, host_id, name), sum!(p.ends * p.stepped_ps) AS part_ps
+  FROM passed AS p
+  WHERE p.ends <> 0
+  GROUP BY p.source_id, p.run_id, p.host_id, p.name
 )
 
 SELECT
   columns!(c, source_id, run_id, host_id),
   MIN(c.name) AS what,
-  sum!(c.until_ps - c.since_ps) AS own_ps,
-  MAX(c.all_ps) AS steps_ps
-FROM cut AS c
+  sum!(c.part_ps) AS own_ps,
+  MAX(w.all_ps) AS steps_ps
+FROM within AS c
+INNER JOIN whole AS w ON w.whole_run = c.run_id AND w.whole_host = c.host_id
+WHERE c.part_ps > 0
 GROUP BY c.source_id, c.run_id, c.host_id
 ORDER BY c.source_id NULLS LAST

@@ -8,8 +8,8 @@ use crate::facts::quote;
 use crate::store::Writer;
 use std::collections::BTreeSet;
 
-/// Member of `meta` with what categories say of rows: `host`, `runtime`, `device`, or the device's number. Who
-/// names the rows takes it away.
+/// Member of `meta` with what categories say of rows: `host`, `runtime`, `device`, or the device's number; and
+/// `exchanges` for what their tasks say. Who names the rows takes it away.
 const ROWS: &str = "classes of rows";
 /// Processes that are described in `meta` at most.
 const PROCESSES: usize = 1000;
@@ -27,7 +27,7 @@ impl Tracks {
     pub fn finish(&mut self, writer: &mut Writer) -> Result<()> {
         self.rows(writer)?;
         let meta = &mut writer.facts.meta;
-        if let Some(classes) = object(self.classes.iter().enumerate().filter_map(class)) {
+        if let Some(classes) = object((0..self.classes.len()).filter_map(|at| self.class(at))) {
             meta.insert(ROWS.to_owned(), classes);
         }
         if let Some(processes) = object(self.processes.iter().take(PROCESSES).map(process)) {
@@ -42,6 +42,19 @@ impl Tracks {
             meta.insert(format!("metadata {key}"), args);
         }
         Ok(())
+    }
+
+    /// What categories and tasks say of a row, as a member.
+    fn class(&self, track: usize) -> Option<String> {
+        let word = match self.classes[track] {
+            Class::Any if self.exchanges(track) => "\"exchanges\"".to_owned(),
+            Class::Any => return None,
+            Class::Host => "\"host\"".to_owned(),
+            Class::Runtime => "\"runtime\"".to_owned(),
+            Class::Device(None) => "\"device\"".to_owned(),
+            Class::Device(Some(device)) => device.to_string(),
+        };
+        Some(format!("\"{track}\":{word}"))
     }
 
     /// A row for each track, then one for each process that is named and has none.
@@ -153,18 +166,6 @@ impl Row {
 fn object(members: impl Iterator<Item = String>) -> Option<String> {
     let members: Vec<String> = members.collect();
     (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
-}
-
-/// What categories say of a row, as a member.
-fn class((number, class): (usize, &Class)) -> Option<String> {
-    let told = match class {
-        Class::Any => return None,
-        Class::Host => "\"host\"".to_owned(),
-        Class::Runtime => "\"runtime\"".to_owned(),
-        Class::Device(None) => "\"device\"".to_owned(),
-        Class::Device(Some(device)) => device.to_string(),
-    };
-    Some(format!("\"{number}\":{told}"))
 }
 
 /// What metadata says of a process, as a member.
