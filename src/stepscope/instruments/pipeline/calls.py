@@ -192,8 +192,9 @@ def _attribute_functions(calls: Sequence[StageCall]) -> dict[str, str]:
     """Gives calls that run functions the iterator of their caller; the iterator by function."""
     functions: dict[str, str] = {}
     works_for: dict[int, str] = {}
+    bare = not any(call.kind == "ahead" for call in calls)
     for call in calls:
-        if call.kind == "next" and call.above is None and call.consumer is not None:
+        if bare and call.kind == "next" and call.above is None and call.consumer is not None:
             works_for[call.track_id] = call.consumer
         elif call.kind in ("ahead", "function", "make") and call.stage is None:
             # In TensorFlow 2.3, nothing is around what a thread that works ahead calls: it takes an element

@@ -49,7 +49,7 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     for number, stage in enumerate(ordered):
         stage.number = number
     takes = [call for call in calls if call.kind == "next"]
-    if not any("name" in call.args for call in takes):  # as it is until TensorFlow 2.3, at least
+    if not any("name" in call.args and "id" in call.args for call in takes):  # until TensorFlow 2.3
         called = ((call.name, of[call.stage]) for call in takes if call.stage in of)
         tf1_calls.name(ordered, (*of.items(), *called))
     _feed(ordered)

@@ -134,7 +134,9 @@ class Case:
 
 def autotune(loads: Sequence[Load]) -> str:
     """The spelling of AUTOTUNE in the program's TensorFlow; until 2.3 it is in `experimental` alone."""
-    named = any("name" in args for args in _args(loads))  # as datasets are since then, or later
+    named = any(
+        "name" in args and "id" in args for args in _args(loads)
+    )  # as datasets are since then, or later
     return AUTOTUNE if named else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
 
 
