@@ -6,11 +6,15 @@ from itertools import product
 
 import pytest
 
+from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.pipeline.calls import read
 from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.trial_case import autotune
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
 from stepscope.report import pipeline_changes, verification
+from stepscope.session import trace
+from tests import corpus
 from tests.each import each
 from tests.instruments.pipelines import LOOP, MS, POOL, Drawn, steps
 
@@ -84,3 +88,25 @@ def test_an_unknown_gain_is_not_verified() -> None:
     report = verification.build(unknown, "a", "b")
     assert report.document["predicted_step_ps"] is None
     assert "could not be predicted" in " ".join(report.headline)
+
+
+def test_what_a_map_runs_is_told_of_old_recordings() -> None:
+    """TensorFlow 2.3 tells nothing around what a thread that works ahead calls, and no names of datasets."""
+    with trace.open(corpus.SAMPLES / "tf_2_3", cache=False) as recording:
+        (found,) = diagnoses.find(recording.query)
+    loads = {load.stage.spoken: load for load in found.diagnosis.loads if load.stage.position is not None}
+    assert list(loads) == [
+        "prefetch (transformation 3)", "map_and_batch (transformation 2)",
+        "map (transformation 1)", "range (transformation 0)",
+    ]  # fmt: skip
+    products = loads["map_and_batch (transformation 2)"]
+    assert products.work_ps == pytest.approx(24.2 * MS, rel=0.01)  # see the samples' README
+    assert products.width == 2
+    assert not products.unseen
+    ends = found.diagnosis.ends
+    assert ends is not None
+    assert ends.prefetch == "user"
+    bottleneck = found.diagnosis.bottleneck
+    assert bottleneck is not None
+    assert bottleneck.stage is products.stage
+    assert autotune(found.diagnosis.loads) == "tf.data.experimental.AUTOTUNE"

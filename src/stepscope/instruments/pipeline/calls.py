@@ -191,9 +191,15 @@ def _attribute_takes(calls: Sequence[StageCall]) -> None:
 def _attribute_functions(calls: Sequence[StageCall]) -> dict[str, str]:
     """Gives calls that run functions the iterator of their caller; the iterator by function."""
     functions: dict[str, str] = {}
+    works_for: dict[int, str] = {}
+    bare = not any(call.kind == "ahead" for call in calls)
     for call in calls:
-        if call.kind in ("ahead", "function", "make") and call.stage is None:
-            call.stage = call.above.stage if call.above is not None else None
+        if bare and call.kind == "next" and call.above is None and call.consumer is not None:
+            works_for[call.track_id] = call.consumer
+        elif call.kind in ("ahead", "function", "make") and call.stage is None:
+            # In TensorFlow 2.3, nothing is around what a thread that works ahead calls: it takes an element
+            # of the iterator's input, and then calls the function.
+            call.stage = call.above.stage if call.above is not None else works_for.get(call.track_id)
         if call.kind == "function" and call.stage is not None and call.iterator is not None:
             functions[call.iterator] = call.stage
     return functions

@@ -48,8 +48,10 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     ordered = _ordered(stages.values())
     for number, stage in enumerate(ordered):
         stage.number = number
-    if all(call.is_unnumbered for call in calls if call.kind == "next"):
-        tf1_calls.name(ordered, of)
+    takes = [call for call in calls if call.kind == "next"]
+    if not any("name" in call.args and "id" in call.args for call in takes):  # until TensorFlow 2.3
+        called = ((call.name, of[call.stage]) for call in takes if call.stage in of)
+        tf1_calls.name(ordered, (*of.items(), *called))
     _feed(ordered)
     _count_from_source(ordered)
     for stage in ordered:

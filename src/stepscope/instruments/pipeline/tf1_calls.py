@@ -104,11 +104,11 @@ def _enclosing_call(call: StageCall, others: Sequence[StageCall]) -> StageCall |
     return others[at]
 
 
-def name(stages: Sequence[PipelineStage], of: Mapping[str, PipelineStage]) -> None:
+def name(stages: Sequence[PipelineStage], iterators: Iterable[tuple[str, PipelineStage]]) -> None:
     """Names the user's transformations after the stages that ran, with positions from the source on; those
-    inside functions come after all others, as in newer recordings. stages: consumers first. of: by name of
-    an iterator."""
-    made = {stage for iterator, stage in of.items() if _MADE_BY.search(iterator)}
+    inside functions come after all others, as in newer recordings. stages: consumers first. iterators: names
+    of iterators, each with its stage."""
+    made = {stage for iterator, stage in iterators if _MADE_BY.search(iterator)}
     nested: set[PipelineStage] = set()
     for stage in stages:
         if stage.above is not None and (stage.above in nested or stage in made):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -133,19 +133,23 @@ class Case:
 
 
 def autotune(loads: Sequence[Load]) -> str:
-    """The spelling of AUTOTUNE in the program's TensorFlow; TensorFlow 1 has it in `experimental`."""
-    return AUTOTUNE if _numbered(loads) else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
+    """The spelling of AUTOTUNE in the program's TensorFlow; until 2.3 it is in `experimental` alone."""
+    named = any(
+        "name" in args and "id" in args for args in _args(loads)
+    )  # as datasets are since then, or later
+    return AUTOTUNE if named else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
 
 
 def any_order(loads: Sequence[Load]) -> str:
-    """How the program's TensorFlow lets a stage pass elements on as soon as they are ready; in TensorFlow 1
-    it is an option of the whole pipeline."""
-    return ANY_ORDER if _numbered(loads) else "options.experimental_deterministic = False"
+    """How the program's TensorFlow lets a stage pass elements on as soon as they are ready; in TensorFlow 1,
+    whose iterators have no ids, it is an option of the whole pipeline."""
+    numbered = any("id" in args for args in _args(loads))
+    return ANY_ORDER if numbered else "options.experimental_deterministic = False"
 
 
-def _numbered(loads: Sequence[Load]) -> bool:
-    """Whether iterators have ids; TensorFlow 1's have none."""
-    return any(not call.is_unnumbered for load in loads for call in load.stage.calls[:1])
+def _args(loads: Sequence[Load]) -> Iterator[Mapping[str, object]]:
+    """What a call of each stage tells."""
+    return (call.args for load in loads for call in load.stage.calls[:1])
 
 
 def _is_below(load: Load, worst: Load) -> bool:
