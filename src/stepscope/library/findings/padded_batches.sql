@@ -3,7 +3,7 @@
 -- question: Which loader makes batches whose last columns are alike in every row?
 -- reads: _label_line, user_stage
 -- severity: medium; only where steps compute for at least half of their time
--- impact: The last {padded} of {columns} columns hold one value in every row, in the first {looked_at}
+-- impact: The last {padded} of {columns} columns {padded:holds|hold} one value in every row, in the first {looked_at}
 --   {looked_at:batch|batches} of the loader[ made in {file}:{line}]: padding. What is computed for these columns tells
 --   the model nothing.
 -- action: Pad to the longest row of each batch instead of a fixed length, and put rows of like length into one batch.
