@@ -566,5 +566,9 @@ def test_a_pytorch_without_a_profiler_has_steps_and_no_trace(here: Path) -> None
     assert told["framework"] == ["torch"]
     assert (told["sessions"][0]["how"], told["sessions"][0]["name"]) == ("optimizer", "Descent.step")
     assert told["recorded"]["steps"] == 8
-    assert {one["what"] for one in told["problems"]} == {"no trace of ops", "DataLoaders are not watched"}
+    assert {one["what"] for one in told["problems"]} == {
+        "no trace of ops",
+        "DataLoaders are not watched",
+        "calls of models are not watched",
+    }
     assert "trace" not in {one["kind"] for one in told["files"]}

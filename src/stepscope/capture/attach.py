@@ -137,7 +137,7 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
             "ops are known by their names; TensorFlow 1.4 and newer have one",
         )
     elif recorder.wants("op_log"):
-        recorder.course.pieces.closing.append(partial(op_log, recorder.program))
+        recorder.course.pieces.closing.append(writer_of_op_logs(recorder.program))
 
 
 def _is_there(module: str) -> bool:
@@ -218,13 +218,17 @@ def _say_shapes_of_variables(graph: Any, made: Any) -> None:
             node.attr["shape"].shape.CopyFrom(shapes[node.name])
 
 
-def op_log(program: Program, folder: Folder, caller: Optional[Caller], source: Any) -> None:
-    """Writes op_log.pb for the same graph."""
-    from . import oplog
+def writer_of_op_logs(program: Program) -> Callable[[Folder, Optional[Caller], Any], None]:
+    """What writes op_log.pb for the same graph."""
 
-    found = _graph_of(source)
-    if found is not None:
-        folder.add("op_log.pb", "op_log", oplog.op_log(found, program.metric_made_at))
+    def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:
+        from . import oplog
+
+        found = _graph_of(source)
+        if found is not None:
+            folder.add("op_log.pb", "op_log", oplog.op_log(found, program.metric_made_at))
+
+    return op_log
 
 
 def _graph_of(source: Any) -> Any:

@@ -71,7 +71,7 @@ class Traces:
         first = not folder.facts["recorded"]["steps"]
         if first:
             attach.graph(folder, None, graph)
-            attach.op_log(Program(), folder, None, graph)
+            attach.writer_of_op_logs(Program())(folder, None, graph)
         if not self._partition_graphs:
             taken.ClearField("partition_graphs")
         self.tracer.save(folder, step, taken)
