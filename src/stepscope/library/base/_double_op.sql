@@ -74,10 +74,10 @@ computed AS (
     SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS whole_ps,
     SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS typed_ps,
     COUNT(*) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS number,
-    ROW_NUMBER() OVER (
+    CAST(ROW_NUMBER() OVER (
       PARTITION BY o.run_id, o.host_id, o.place, m.is_double
       ORDER BY nulls_last!(SUM(o.sum_self_ps) DESC, o.op)
-    ) AS position
+    ) AS BIGINT) AS position
   FROM op_sum AS o
   INNER JOIN runs AS u ON u.double_run = o.run_id
   LEFT JOIN made AS m ON m.of_run = o.run_id AND m.instruction = o.op
@@ -122,9 +122,9 @@ told AS (
     CAST(NULL AS VARCHAR) AS in_file,
     CAST(NULL AS INTEGER) AS on_line,
     c.is_double,
-    ROW_NUMBER() OVER (
+    CAST(ROW_NUMBER() OVER (
       PARTITION BY c.run_id, c.host_id, c.is_double ORDER BY nulls_last!(c.self_sum DESC, c.op_called)
-    ) AS position,
+    ) AS BIGINT) AS position,
     COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS number,
     SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id) AS whole_ps,
     SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS typed_ps
