@@ -10,7 +10,7 @@ from stepscope.formats._profile_events import Events
 
 
 def names_in(line: str) -> list[str]:
-    """The names of columns in a first line; none where it is no line of a table."""
+    """The column names in a first line; empty where the line does not begin a table."""
     try:
         return next(csv.reader([line.strip()], strict=True), [])
     except csv.Error:

@@ -55,8 +55,8 @@ EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
 
 TORCH_COMPILED = "torch_compiled"
 FRAMEWORKS = ("tensorflow", "jax", "pytorch", TORCH_COMPILED)
-"""Whose users may be told something else to do: `action_jax` and the like, in place of `action`. The last: of
-PyTorch, where torch.compile has compiled the program; in place of what others of PyTorch are told."""
+"""Frameworks with advice of their own: `action_jax` and the like replace `action`. The last is PyTorch where
+torch.compile has compiled the program; its advice replaces `action_pytorch`."""
 
 _FOLDERS: dict[Kind, str] = {"base": "base", "analysis": "analyses", "finding": "findings"}
 _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that must be there, those that may

@@ -40,7 +40,7 @@ def compiled(query: Query, framework: str | None) -> str | None:
 
 
 def _action(entry: library.Entry, framework: str | None) -> str:
-    """What to do, as users of a framework are told it."""
+    """The advice of a finding for users of a framework."""
     actions = dict(entry.actions)
     general = actions.get(_PYTORCH, entry.action) if framework == library.TORCH_COMPILED else entry.action
     return actions.get(framework or "", general)

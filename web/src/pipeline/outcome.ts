@@ -11,7 +11,7 @@ export interface Wanted {
 export interface Outcome {
   now_ps: number;
   step_ps: number;
-  /** Neither bound is told where they lie so far apart that they say nothing. */
+  /** The bounds of `step_ps`; null where they are too far apart to be useful. */
   low: number | null;
   high: number | null;
   limit: string;

@@ -111,6 +111,12 @@ export class Lay {
     return this.offset(ps) - this.shiftOf(track);
   }
 
+  /** A window of tracks with such a shift, as the server is asked for it. */
+  query({ from, to }: Window, shift: number): string {
+    const at = (ps: number) => (this.origin + BigInt(Math.trunc(ps + shift))).toString();
+    return `from=${at(from)}&to=${at(to)}`;
+  }
+
   length = (): number =>
     this.together
       ? this.recordings.reduce((most, one, i) => Math.max(most, one.to - this.shifts[i]!), 1)

@@ -22,8 +22,7 @@ async function loads(board: Board, px: number, abort: AbortSignal): Promise<Floa
   const found = new Float64Array(px);
   const tracks = most.filter((one) => one.slices > 0).map((one) => one.track);
   for (const [shift, some] of groupsOf(tracks, lay.shiftOf)) {
-    const at = (ps: number) => (lay.origin + BigInt(Math.trunc(ps + shift))).toString();
-    const span = `from=${at(0)}&to=${at(whole)}&px=${px}`;
+    const span = `${lay.query({ from: 0, to: whole }, shift)}&px=${px}`;
     const cells = decode(await getBytes(`/api/timeline?${span}&tracks=${some.join(",")}`, abort));
     for (let i = 0; i < cells.length; i++) {
       if (cells.depth[i]) continue;

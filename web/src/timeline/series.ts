@@ -41,8 +41,7 @@ export class CounterSeries {
     const shifts = this.lay.together ? new Set(this.lay.shifts) : new Set([0]);
     const answers = await Promise.all(
       [...shifts].map(async (shift) => {
-        const at = (ps: number) => (this.lay.origin + BigInt(Math.trunc(ps + shift))).toString();
-        const span = `from=${at(window.from)}&to=${at(window.to)}`;
+        const span = this.lay.query(window, shift);
         const told = await this.questions.ask<Counters>(`/api/counters?${span}&px=${px}`);
         return told?.series.filter(({ track }) => this.lay.shiftOf(track) === shift) ?? null;
       }),

@@ -56,9 +56,9 @@ export function pieces(
 
 /** Where recordings lie. */
 export interface Axis {
-  /** The first moment of all, as the server counts. */
-  origin: bigint;
-  /** From there to the last one. */
+  /** A window of tracks with such a shift, as the server is asked for it. */
+  query: (window: Window, shift: number) => string;
+  /** From the first moment of all to the last one. */
   length: () => number;
   /** What is taken off the times of a track, where recordings begin together. */
   shiftOf: (track: number) => number;
@@ -108,9 +108,8 @@ export class Store {
     const mine = { window, tracks: new Set(tracks), step, abort: new AbortController() };
     this.asked = mine;
     const px = Math.min(16_384, Math.max(1, Math.ceil(spanOf(window) / step)));
-    const at = (ps: number) => (this.axis.origin + BigInt(Math.trunc(ps))).toString();
     const ask = async ([shift, some]: [number, number[]]) => {
-      const span = `from=${at(window.from + shift)}&to=${at(window.to + shift)}`;
+      const span = this.axis.query(window, shift);
       const bytes = await getBytes(
         `/api/timeline?${span}&px=${px}&tracks=${some.join(",")}`,
         mine.abort.signal,

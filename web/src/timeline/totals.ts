@@ -48,9 +48,10 @@ export class RangeTotals {
       every = some.filter((track) => this.lay.shiftOf(track) === shift);
     this.asked?.abort();
     this.asked = new AbortController();
-    const at = (ps: number) => (this.lay.origin + BigInt(Math.round(ps + shift))).toString();
     const abort = this.asked.signal,
-      span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`,
+      from = Math.round(range.from),
+      to = Math.round(Math.max(range.to, range.from + 1)), // a picosecond at least
+      span = this.lay.query({ from, to }, shift),
       of = `tracks=${every.join(",")}`;
     const later = this.questions.ask<Parts>(`/api/range/parts?${span}`, abort);
     const most = this.questions.ask<Longest>(`/api/range/longest?${span}`, abort);

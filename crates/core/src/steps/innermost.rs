@@ -3,11 +3,11 @@
 /// What a slice tells of lines of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// It is no call of Python.
+    /// The slice is not a Python call.
     Unknown,
-    /// It is a call of a framework's code.
+    /// A call of a framework's code.
     OfFramework,
-    /// It is a call of the program's own code.
+    /// A call of the program's own code.
     OfProgram,
 }
 

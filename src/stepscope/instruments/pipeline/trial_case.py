@@ -133,7 +133,7 @@ class Case:
 
 
 def autotune(loads: Sequence[Load]) -> str:
-    """The spelling of AUTOTUNE in the program's TensorFlow; until 2.3 it is in `experimental` alone."""
+    """How AUTOTUNE is spelled in the program's TensorFlow: up to 2.3 only in `experimental`."""
     named = any(
         "name" in args and "id" in args for args in _args(loads)
     )  # as datasets are since then, or later
