@@ -87,6 +87,11 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
         f"{_ps(waited.step_ps - waited.wait_ps)}."
     )
+    if 2 * worst.between_ops_ps > worst.service_ps:
+        yield (
+            f"For {_ps(worst.between_ops_ps)} of that, the recording has no op: TensorFlow 1 records expensive "
+            "ops alone, not the short ones, nor what calling a function for each element takes."
+        )
     others = [load for load in diagnosis.ranked if load is not worst and load.service_ps]
     other = diagnosis.beside
     if other is not None:
