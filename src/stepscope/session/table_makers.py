@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import SchemaTable
 
 VERSIONS = {
-    "iterator": 5, "iterator_call": 5, "buffer": 1, "tfprof_node": 1, "step_part": 6, "stack_part": 6,
+    "iterator": 6, "iterator_call": 6, "buffer": 1, "tfprof_node": 1, "step_part": 6, "stack_part": 6,
     "collective": 1, "clock_offset": 1, "broken_law": 4, "op_cost": 2,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same

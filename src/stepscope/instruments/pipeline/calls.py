@@ -136,7 +136,8 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
             above.inside.append((ts_ps, end_ps))
         calls.append(call)
         stack.append(call)
-    tf1_calls.nest(apart)
+    if apart:
+        tf1_calls.nest([*apart, *(call for call in calls if call.kind == "fetch")])
     calls += apart
     _attribute(calls)
     return calls
