@@ -35,7 +35,7 @@ def said() -> str:
 @pytest.mark.timeout(900)  # it makes some fifty reports
 def test_sentences_are_as_they_were_read(said: str) -> None:
     """Exactly, with their numbers and units. `python -m tests.report.sentence_list` writes the file anew:
-    read what it changes."""
+    read what it changes, or name the recordings that changed, which takes seconds."""
     assert sentence_list.listed().splitlines() == said.splitlines()
 
 
@@ -43,6 +43,16 @@ def test_judgements_and_findings_say_what_was_read(said: str) -> None:
     """Those that take no whole report."""
     lines = {line.removeprefix("- ") for line in said.splitlines()}
     assert [line for line in sentence_list.brief() if line not in lines] == []
+
+
+def test_one_recording_is_read_anew(said: str) -> None:
+    """By the beginning of its name; what is not named stays as it is."""
+    line, other = "- medium: Large constants are part of the program.", "## few_steps\n\n- low:"
+    assert said.count(line) == 1
+    assert said.count(other) == 1
+    changed = said.replace(line, "- another sentence").replace(other, f"{other} as written by hand,")
+    found = sentence_list.listed(changed, ("large_constants", "loop_dominates"))
+    assert found == said.replace(other, f"{other} as written by hand,")
 
 
 def templates(path: str) -> dict[str, int]:
