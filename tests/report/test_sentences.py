@@ -22,6 +22,7 @@ MODULES = tuple(
         *("advice", "verification", "flame"),
     )
 )
+RENEW = "read what `python -m tests.report.sentence_list` changes in sentences.md"
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -42,7 +43,7 @@ def test_sentences_are_as_they_were_read(said: str) -> None:
 def test_judgements_and_findings_say_what_was_read(said: str) -> None:
     """Those that take no whole report."""
     lines = {line.removeprefix("- ") for line in said.splitlines()}
-    assert [line for line in sentence_list.brief() if line not in lines] == []
+    assert [line for line in sentence_list.brief() if line not in lines] == [], RENEW
 
 
 def test_one_recording_is_read_anew(said: str) -> None:
@@ -82,7 +83,7 @@ def test_templates_are_found() -> None:
 def test_every_template_was_produced(path: str, said: str) -> None:
     lower = said.lower()  # a piece may begin a sentence
     missing = {piece: line for piece, line in templates(path).items() if piece.lower() not in lower}
-    assert missing == {}
+    assert missing == {}, "draw a recording that says it: tests/report/recordings.py"
 
 
 def _alternatives(template: str) -> list[str]:
@@ -94,5 +95,7 @@ def _alternatives(template: str) -> list[str]:
 
 @pytest.mark.parametrize("entry", library.entries("finding"), ids=lambda entry: entry.name)
 def test_every_finding_was_produced(entry: library.Entry, said: str) -> None:
-    assert f": {entry.title.rstrip('.')}. " in said, f"no recording produces {entry.slug}"
-    assert [piece for piece in _alternatives(entry.impact) if piece.strip() not in said] == []
+    name = entry.name
+    renew = f"draw it as {name} in recordings.py, then `python -m tests.report.sentence_list {name}`"
+    assert f": {entry.title.rstrip('.')}. " in said, renew
+    assert [piece for piece in _alternatives(entry.impact) if piece.strip() not in said] == [], renew
