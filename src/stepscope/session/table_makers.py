@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import SchemaTable
 
 _MADE: Mapping[tuple[str, ...], int] = {
-    ("iterator", "iterator_call"): 5,
+    ("iterator", "iterator_call"): 6,
     ("buffer",): 1,
     ("tfprof_node",): 1,
     ("step_part", "stack_part"): 6,
