@@ -14,7 +14,7 @@ from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
-from stepscope.instruments.causes.recomputing import recomputed_share
+from stepscope.instruments.causes.recomputing import recomputed
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
 from stepscope.instruments.thresholds import tuned
@@ -71,7 +71,7 @@ class ComputeCause(Cause):
         ran_in, gradients_too = self.line_of_ops(host, place)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
-            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
+            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed(host),
             small_ops=small_ops(host), doubles=share_of_doubles(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
