@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
@@ -9,7 +10,7 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
-from stepscope.instruments.causes.call_paths import function_of
+from stepscope.instruments.causes.call_paths import function_of, longest
 from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -76,6 +77,7 @@ class ComputeCause(Cause):
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
+            run_in=line_of_runs(host),
         )  # fmt: skip
 
     def line_of_ops(self, host: HostSteps, made: CodeLine | None) -> tuple[CodeLine | None, bool]:
@@ -141,6 +143,21 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
         for times in (calls, gradients)
     )
     return place, backward_ps > _FEW * computed_ps
+
+
+def line_of_runs(host: HostSteps) -> CodeLine | None:
+    """The line that runs a session's graph for most of the time in which ops compute, where steps run it in
+    several lines: training and an evaluation share the ops. None where no line has most."""
+    if not host.stacks.runs_graphs():
+        return None
+    by_line: Counter[CodeLine] = Counter()
+    for path, dur_ps in host.stacks.times("compute")[0].items():
+        if path:
+            by_line[path[-1]] += dur_ps
+    if len(by_line) < 2:
+        return None
+    place = longest(by_line)
+    return place if by_line[place] >= CALLS.of_function * by_line.total() else None
 
 
 def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:

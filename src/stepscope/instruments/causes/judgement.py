@@ -184,6 +184,8 @@ class Explanation:
     called_from: CodeLine | None = None
     spent_in: CodeLine | None = None
     """The function that takes most of the time of `place`, where that only calls it."""
+    run_in: CodeLine | None = None
+    """The line that runs a session's graph for most of the time of ops, where several lines run it."""
     recomputed: Recomputed | None = None
     doubles: float | None = None
     """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
