@@ -286,3 +286,20 @@ def test_copies_of_a_collective_are_part_of_it(tmp_path, whole):
     assert rows(path, work.replace("$", "communication")) == parts
     assert rows(path, work.replace("$", "copy")) == [("MEMCPY_ASYNC", 5)]
     assert rows(path, "SELECT step, dur_ps FROM step") == [(7, 30 * US)]
+
+
+def test_files_within_folders_tell_ranks(tmp_path):
+    """By default the profiler of PyTorch names folders by host, process and time."""
+    event = {"ph": "X", "name": "aclnnAdd", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
+    for process, rank in ((1871, 0), (1872, 1)):
+        folder = tmp_path / "job" / f"node_{process}_20240510022210151_ascend_pt"
+        (folder / "ASCEND_PROFILER_OUTPUT").mkdir(parents=True)
+        (folder / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text(json.dumps([event]))
+        (folder / f"profiler_info_{rank}.json").write_text("{}")
+    asked = "SELECT run_id, host_id FROM source ORDER BY host_id"
+    assert rows(tmp_path, asked) == [("job", "rank-0"), ("job", "rank-1")]
+    # Two recordings of the same rank are of two jobs, and nothing says which others belong to them.
+    (tmp_path / "job" / "node_1872_20240510022210151_ascend_pt" / "profiler_info_1.json").rename(
+        tmp_path / "job" / "node_1872_20240510022210151_ascend_pt" / "profiler_info_0.json"
+    )
+    assert len({run for run, _ in rows(tmp_path, asked)}) == 2

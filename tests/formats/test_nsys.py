@@ -172,3 +172,21 @@ def test_other_databases_are_none(tmp_path, capsys):
     base.close()
     assert main([str(tmp_path / "other.sqlite")]) == 2
     assert "No recording was found" in capsys.readouterr().err
+
+
+def test_a_database_of_scheduling_alone_is_told_so(tmp_path: Path) -> None:
+    """Such a file is whole: to copy it again would bring nothing."""
+    scheduled = (
+        "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER)",
+        "INSERT INTO SCHED_EVENTS VALUES (1000, 0, 1), (2000, 0, 0), (3000, 0, 1)",
+        "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, text TEXT)",
+        "INSERT INTO DIAGNOSTIC_EVENT VALUES (500, 'begun')",
+    )
+    with pytest.raises(StepscopeError) as caught:
+        rows(database(tmp_path / "a.sqlite", *scheduled), "SELECT 1")
+    assert caught.value.happened == "Nothing in the file has a duration."
+    assert caught.value.seen == (
+        "no kernels, copies, calls or ranges with their times; it holds 3 rows of SCHED_EVENTS, 1 row of "
+        "DIAGNOSTIC_EVENT"
+    )
+    assert "--trace=cuda,nvtx,osrt" in caught.value.todo

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.sources.head import kind
+from stepscope.sources.head import INSTEAD, kind
 
 JSON = "JSON file without trace events"
 
@@ -51,3 +51,55 @@ def _finite(document: object) -> bool:
 )
 def test_other_texts_that_begin_with_a_bracket_are_texts(text: str) -> None:
     assert kind(text.encode(), "pyproject.toml") == "text file"
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        (b"NVIDIA Tegra Profiler Report 2023@4", "report of Nsight Systems"),
+        (b"\x10\x00\x04FxT\x16\x00\x21", "trace of Fuchsia"),
+        (b"# tracer: nop\n#\n", "trace of ftrace"),
+        (b"PERFILE2\x68\x00", "recording of perf"),
+        (b"# ========\n# captured on    : Sat Sep  4\n", "printed output of perf"),
+        (
+            b"node 83220/83220 36556.170907:  1 cycles:uppp: \n\tffffa4c7c5c6 run+0x6 (a)\n",
+            "printed output of perf",
+        ),
+        (b"python3 99 [001] 12.000001: cpu-clock: \n\t  4c7c run (/bin/a)\n", "printed output of perf"),
+        (b"SIMPLEPERF\x01", "recording of simpleperf"),
+        (b"positions: line\nevents: cpu(ms)\n\nob=(1) /bin/a\nfl=(1) a.c\n", "profile of callgrind"),
+        (
+            b"".join(word.to_bytes(8, "little") for word in (0, 3, 0, 10_000, 0, 1, 2, 0x40, 0x41)),
+            "profile of gperftools",
+        ),
+        (
+            b"".join(word.to_bytes(4, "little") for word in (0, 3, 1, 10_000, 0, 1, 2, 0x40, 0x41)),
+            "profile of gperftools",
+        ),
+        (b"__rec=node,id=31,attr=10,data=77,parent=1\n", "profile of Caliper"),
+        (b"HPCTOOLKITmeta\x04", "database of HPCToolkit"),
+        (
+            b'{"start_time": 1.5, "duration": 0.4, "sample_count": 9, "root_frame": {"function": "a"}}',
+            "session of pyinstrument",
+        ),
+        (b'"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n', "sums of rocprof"),
+        (b"Dispatch_ID,Kernel_Name,GPU_ID,SQ_WAVES,Start_Timestamp\n", "counters of ROCm's profilers"),
+        (b"Index,KernelName,gpu-id,queue-id,GPUBusy\n", "counters of ROCm's profilers"),
+    ],
+)
+def test_files_of_other_tools_are_named_with_what_to_give_instead(head: bytes, found: str) -> None:
+    assert kind(head, "a") == found
+    assert found in INSTEAD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-21 15:33:24.123456: I tensorflow/core: done\n",
+        "events: none\nall is well\n",
+        "Name,Calls\na,1\n",
+        "main;run;work 12\n",
+    ],
+)
+def test_texts_that_begin_much_alike_are_texts(text: str) -> None:
+    assert kind(text.encode(), "a.log") == "text file"

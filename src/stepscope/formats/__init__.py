@@ -75,6 +75,14 @@ class Damaged(Exception):
     """The bytes are not what the format promises; says so in a sentence."""
 
 
+class NothingTimed(Damaged):
+    """The file is whole, and nothing that it holds has a duration."""
+
+    def __init__(self, seen: str, todo: str) -> None:
+        super().__init__(seen)
+        self.todo = todo
+
+
 def _no_steps(pieces: Pieces) -> Sequence[Step] | None:
     return ()
 

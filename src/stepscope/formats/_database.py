@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from stepscope import units
-from stepscope.formats import Damaged, Pieces
+from stepscope.formats import Damaged, NothingTimed, Pieces
 from stepscope.formats._profile_events import Events
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class Database:
 
     producer: str
     """What wrote it."""
+    lacks: str
+    """What has times, for the sentence about a database without any of it."""
+    todo: str
+    """How to record it."""
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self.base = base
@@ -122,6 +126,18 @@ class Database:
             f"SELECT DISTINCT {spans.pid}, {spans.tid} FROM {spans.rows} WHERE {spans.where}"
         )
 
+    def held(self) -> str:
+        """The tables with most rows, as a sentence without slices goes on; tables of names are no data."""
+        counted = ((self.number(f"SELECT COUNT(*) FROM {quoted(name)}"), name) for name in self.recorded())
+        most = sorted((table for table in counted if table[0]), key=lambda table: (-table[0], table[1]))[:3]
+        text = ", ".join(f"{units.count(rows, 'row')} of {name}" for rows, name in most)
+        return f"; it holds {text}" if text else ", and no other rows"
+
+    def recorded(self) -> list[str]:
+        """The tables in which a row stands for a moment."""
+        times = {"start", "timestamp", "startNs", "timestampNs"}
+        return [name for name, columns in self.columns.items() if times & columns]
+
     def leave_out(self, rows: int, of: str) -> None:
         """Notes rows that are not read."""
         if rows:
@@ -129,18 +145,19 @@ class Database:
             self.events.note("not-read", "info", rows, detail)
 
 
-def store_of(pieces: Pieces, kind: type[Database], lacks: str) -> Store:
-    """The store of a database. Damaged when it holds no slices: lacks says which."""
+def store_of(pieces: Pieces, kind: type[Database]) -> Store:
+    """The store of a database. NothingTimed when it holds no slices."""
     with pieces.on_disk() as path:
         try:
             with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as base:
                 database = kind(base)
                 database.read()
+                held = "" if database.events.any else database.held()
         except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             # The last is of names in a schema, and of SQLite's words about them.
             raise Damaged(f"it is damaged: {error}") from error
         if not database.events.any:
-            raise Damaged(f"it holds no {lacks} with their times")
+            raise NothingTimed(f"no {database.lacks} with their times{held}", database.todo)
         store = database.events.store(pieces, path, database.producer)
     meta = {"distributedInfo": json.dumps(database.ranks)} if database.ranks else {}
     store.update_facts({"origin_unix_ns": database.origin_unix_ns, "meta": meta})

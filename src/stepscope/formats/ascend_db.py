@@ -41,11 +41,14 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Tasks and collectives on their NPUs; ops, calls and ranges on their threads."""
-    return store_of(pieces, _Ascend, "tasks, collectives or calls")
+    return store_of(pieces, _Ascend)
 
 
 class _Ascend(Database):
     """A database that is being read into events."""
+
+    lacks = "tasks, collectives or calls"
+    todo = "record both activities, CPU and NPU, and let the profiler parse its data before the program ends"
 
     def __init__(self, base: sqlite3.Connection) -> None:
         super().__init__(base)

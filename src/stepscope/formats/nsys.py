@@ -40,13 +40,18 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the streams of their GPUs; calls and ranges on their threads."""
-    return store_of(pieces, _Export, "kernels, copies, calls or ranges")
+    return store_of(pieces, _Export)
 
 
 class _Export(Database):
     """An export that is being read into events."""
 
     producer = NAME
+    lacks = "kernels, copies, calls or ranges"
+    todo = (
+        "record the program with `nsys profile --trace=cuda,nvtx,osrt` and export that: scheduling and "
+        "samples do not say what ran"
+    )
 
     def __init__(self, base: sqlite3.Connection) -> None:
         super().__init__(base)

@@ -34,11 +34,14 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the queues of their GPUs; calls and ranges on their threads."""
-    return store_of(pieces, _Rocpd, "kernels, copies or calls")
+    return store_of(pieces, _Rocpd)
 
 
 class _Rocpd(Database):
     """A database that is being read into events."""
+
+    lacks = "kernels, copies or calls"
+    todo = "record with `rocprofv3 --sys-trace --output-format rocpd` a program that uses the GPU"
 
     def __init__(self, base: sqlite3.Connection) -> None:
         super().__init__(base)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NEEDS = frozenset({"args", "nesting", "ops", "tables"})
 """Everything a decoder can be asked for."""
 
+_TODO = "todo"
+"""The fact of a source without a store that says what to do, where that is not to copy it again."""
 _NESTING = frozenset({"depth", "parent_id", "self_ps"})
 _OPS = frozenset({"op_name", "op_type", "correlation_id"})
 _WITHOUT_TABLES = frozenset({"slice", "device", "track", "run", "host", "capture"})
@@ -66,6 +68,9 @@ def decode_source(
     pieces = formats.Pieces(source, spool, folder, wanted, threads, progress)
     try:
         store = format_.build(pieces)
+    except formats.NothingTimed as error:
+        failed = _failed(source, str(error))
+        return failed._replace(facts={**failed.facts, _TODO: error.todo})
     except (formats.Unreadable, formats.Damaged) as error:
         return _failed(source, str(error))
     except OSError as error:
@@ -103,6 +108,13 @@ def decoded_store(source: Source, store: Store) -> Decoded:
 
 def unreadable(decoded: Decoded) -> StepscopeError:
     """The error to raise when a source that cannot be read is all there is."""
+    if todo := decoded.facts.get(_TODO):
+        return UnreadableSource(
+            "Nothing in the file has a duration.",
+            seen=decoded.error or "",
+            todo=str(todo),
+            path=decoded.source.path,
+        )
     return UnreadableSource(
         "The file cannot be read.",
         seen=decoded.error or "",

@@ -107,7 +107,8 @@ def lasting(source: Source) -> Source:
         name, run_id = source.run_name, names.lasting_slug(source.run_name, "run")
         path = source.run_path
     else:
-        place = names.run_folder(PurePosixPath(source.run_path))
+        found_in = PurePosixPath(source.run_path)
+        place = names.run_folder(found_in, {} if source.rank is None else {found_in: source.rank})
         name, run_id, path = place.name or "run", names.slug_of_path(place, "run"), names.url_of(place)
     named = source._replace(run_name=name, run_id=run_id, run_path=path)
     if source.traits.placeless and not source.host_said:

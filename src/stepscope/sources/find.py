@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
@@ -22,7 +22,15 @@ from stepscope.sources.inspection import (
     look,
 )
 from stepscope.sources.names import claims
-from stepscope.sources.places import add_hosts, add_slugs, home_of, order, piece_of, source_of
+from stepscope.sources.places import (
+    add_hosts,
+    add_slugs,
+    home_of,
+    order,
+    piece_of,
+    ranks_told_within,
+    source_of,
+)
 from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
 from stepscope.sources.spool import Spool
@@ -82,7 +90,8 @@ def find(
     )
     if len(homes) > 1:
         homes = capture_folder.outer(homes)
-    gathered = _Gathered(formats, run, host)
+    ranks = ranks_told_within((file, item) for file, found in looked for item in found.items)
+    gathered = _Gathered(formats, run, host, ranks)
     for file, found in looked:
         gathered.add(file, found, homes, seen)
     if not gathered.sources:
@@ -114,8 +123,10 @@ def _reported(
 class _Gathered:
     """What the files under some paths hold, before what is there twice is left out."""
 
-    def __init__(self, formats: Formats, run: str | None, host: str | None) -> None:
-        self.formats, self.run, self.host = formats, run, host
+    def __init__(
+        self, formats: Formats, run: str | None, host: str | None, ranks: Mapping[PurePosixPath, int]
+    ) -> None:
+        self.formats, self.run, self.host, self.ranks = formats, run, host, ranks
         self.sources: list[tuple[Source, str]] = []
         """Sources, and the folder whose files each is compared with."""
         self.explicit: set[str] = set()
@@ -135,7 +146,7 @@ class _Gathered:
                 self._leave_out(file, item)
             else:
                 traits = self.formats.traits(item.decoder)
-                source, folder = source_of(file, item, traits, self.run, self.host)
+                source, folder = source_of(file, item, traits, self.run, self.host, self.ranks)
                 self.sources.append((source, folder))
                 if file.root is None and not item.member:
                     self.explicit.add(source.path)

@@ -8,6 +8,7 @@ from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from stepscope.sources.damage import broken
 from stepscope.sources.names import packless
+from stepscope.sources.other_tools import OTHER_TOOLS, other_tool
 
 HEAD_BYTES = 65536
 _BLOCK_BYTES = 4 << 20
@@ -138,6 +139,7 @@ _KINDS = (
     (b"7z\xbc\xaf", "7-Zip archive (unpack it first)"),
     (b"Rar!", "RAR archive (unpack it first)"),
     (b"\x80\x04", "pickle"),
+    (b"SQLite format 3\x00", "SQLite database"),
 )
 _PAGES = tuple(
     f".{page}.pb"
@@ -182,6 +184,7 @@ INSTEAD = {
     _PAGE: "give the .xplane.pb that lies beside it: the page was computed from that",
     _KERAS: "give a checkpoint (save_weights with a name that does not end in .h5), or a recording of the "
     "training",
+    **{tool.kind: tool.instead for tool in OTHER_TOOLS},
 }
 """What to give instead of a file that is known and cannot be read, by its kind."""
 
@@ -254,6 +257,8 @@ def kind(head: bytes, name: str) -> str:
             return found
     if found_inside := _undecoded_format(head):
         return found_inside
+    if tool := other_tool(head):
+        return tool.kind
     lower = packless(name).lower()
     for suffixes, found in _SUFFIXES:
         if lower.endswith(suffixes):

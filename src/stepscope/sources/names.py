@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 PACKINGS = (".gz", ".gzip", ".bz2", ".xz")
@@ -26,6 +26,7 @@ _TORCH = re.compile(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
 _HOST_FILE = re.compile(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
 _ASCEND = ("_ascend_pt", "_ascend_ms")
 """What names of folders end in that profilers of Ascend write."""
+_ASCEND_RANK = re.compile(r"profiler_info_(\d{1,6})\.json")
 _SLUG = re.compile(r"[^a-z0-9._-]+")
 _SAID = re.compile(r"(run|host|rank)=(.+)")
 _DIGITS = 10
@@ -149,16 +150,27 @@ def recording_folder(folder: PurePosixPath) -> PurePosixPath:
     return next((part for part in (folder, *folder.parents) if part.name.endswith(_ASCEND)), folder)
 
 
-def recorded_rank(folder: PurePosixPath) -> int | None:
-    """The number of the process whose whole recording a folder holds: 3 for rank3_ascend_pt."""
-    return rank(folder.name) if folder.name.endswith(_ASCEND) else None
+def rank_within(folder: PurePosixPath, name: str) -> int | None:
+    """The number of the process whose whole recording a folder holds, where the name of a file within tells
+    it, as profilers of Ascend write one: 3 for profiler_info_3.json."""
+    match = _ASCEND_RANK.fullmatch(name) if folder.name.endswith(_ASCEND) else None
+    return int(match[1]) if match else None
 
 
-def run_folder(folder: PurePosixPath) -> PurePosixPath:
+def recorded_rank(folder: PurePosixPath, ranks: Mapping[PurePosixPath, int]) -> int | None:
+    """The number of the process whose whole recording a folder holds: 3 for rank3_ascend_pt. ranks: those
+    that a file within tells."""
+    if not folder.name.endswith(_ASCEND):
+        return None
+    by_name = rank(folder.name)
+    return ranks.get(folder) if by_name is None else by_name
+
+
+def run_folder(folder: PurePosixPath, ranks: Mapping[PurePosixPath, int]) -> PurePosixPath:
     """The folder itself, the one of the whole recording, or the one above folders of checkpoints, whose graph
-    is the run's."""
+    is the run's. ranks: as for recorded_rank."""
     folder = recording_folder(folder)
-    if recorded_rank(folder) is not None:
+    if recorded_rank(folder, ranks) is not None:
         folder = folder.parent
     while folder.name.lower().startswith(("ckpt", "checkpoint")):
         folder = folder.parent

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from stepscope.sources import capture_folder, names
@@ -12,16 +12,35 @@ from stepscope.sources.inspection import InspectedItem, identity
 from stepscope.sources.source import Piece, Source, Traits
 
 
+def ranks_told_within(items: Iterable[tuple[FoundFile, InspectedItem]]) -> dict[PurePosixPath, int]:
+    """The numbers of processes that files within the folders of recordings tell. Where two of them side by
+    side tell the same, they are of several jobs, and nothing says which belongs to which."""
+    ranks: dict[PurePosixPath, int] = {}
+    for file, item in items:
+        home = home_of(file, item)
+        if (rank := names.rank_within(home, item.name)) is not None:
+            ranks[home] = rank
+    beside = Counter((home.parent, rank) for home, rank in ranks.items())
+    mixed = {parent for (parent, _), recordings in beside.items() if recordings > 1}
+    return {home: rank for home, rank in ranks.items() if home.parent not in mixed}
+
+
 def source_of(
-    file: FoundFile, item: InspectedItem, traits: Traits, run: str | None, host: str | None
+    file: FoundFile,
+    item: InspectedItem,
+    traits: Traits,
+    run: str | None,
+    host: str | None,
+    ranks: Mapping[PurePosixPath, int],
 ) -> tuple[Source, str]:
-    """The source, and the folder (real or within the archive) whose files it is compared with."""
+    """The source, and the folder (real or within the archive) whose files it is compared with. ranks: those
+    that files within the folders of recordings tell."""
     home = home_of(file, item)
     place = names.labels_in(home)
-    run_name, run_path, capture = _run(file, item, traits, home)
+    run_name, run_path, capture = _run(file, item, traits, home, ranks)
     given_name = run or place.get("run") or _name_of_pipe(file, item)
     recording = names.recording_folder(home)
-    rank = _rank(item, place, recording)
+    rank = _rank(item, place, recording, ranks)
     in_profile = names.profile_folder(home) is not None
     host_name = host or place.get("host") or names.host(item.name, in_profile) or item.host
     source = Source(
@@ -46,12 +65,17 @@ def source_of(
     return source, str(recording)
 
 
-def _rank(item: InspectedItem, place: Mapping[str, str], recording: PurePosixPath) -> int | None:
+def _rank(
+    item: InspectedItem,
+    place: Mapping[str, str],
+    recording: PurePosixPath,
+    ranks: Mapping[PurePosixPath, int],
+) -> int | None:
     """The rank that a name tells, or else the folder."""
     rank = names.rank(item.name)
     if rank is None and place.get("rank", "").isdecimal():
         return int(place["rank"])
-    return names.recorded_rank(recording) if rank is None else rank
+    return names.recorded_rank(recording, ranks) if rank is None else rank
 
 
 def _name_of_pipe(file: FoundFile, item: InspectedItem) -> str | None:
@@ -71,7 +95,13 @@ def _archive_stem(name: str) -> str:
     return names.stem(name, names.ARCHIVES) or "archive"
 
 
-def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPath) -> tuple[str, str, str]:
+def _run(
+    file: FoundFile,
+    item: InspectedItem,
+    traits: Traits,
+    home: PurePosixPath,
+    ranks: Mapping[PurePosixPath, int],
+) -> tuple[str, str, str]:
     """Name of the run, where it lies, and the capture within it."""
     profile = names.profile_folder(home)
     folder, capture = profile or (home, "")
@@ -84,7 +114,7 @@ def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPa
     root = file.root or file.place.parent / _archive_stem(file.place.name)
     root = names.strip_host(root)
     if folder != root:
-        folder = names.run_folder(folder)
+        folder = names.run_folder(folder, ranks)
     if folder != root and folder.is_relative_to(root):
         return str(folder.relative_to(root)), names.url_of(folder), capture
     return folder.name or "run", names.url_of(folder), capture

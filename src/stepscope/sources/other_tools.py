@@ -1,0 +1,83 @@
+"""Files of other tools, which no format reads: how they begin, and what to give instead."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_ANEW = "record with `stepscope record`"
+_FOLDED = (
+    "fold it with FlameGraph's `stackcollapse-perf.pl` and give the folded stacks, which stepscope reads"
+)
+_PERFETTO = "look at it in ui.perfetto.dev, or give what Perfetto's `traceconv json` makes of it"
+_ROCPROF = "record with `rocprofv3 --sys-trace --output-format csv`"
+
+
+class OtherTool(NamedTuple):
+    """A kind of file."""
+
+    kind: str
+    begins: re.Pattern[bytes]
+    """How its first bytes look, which are enough to tell it."""
+    instead: str
+
+
+def _tool(kind: str, begins: bytes, instead: str) -> OtherTool:
+    return OtherTool(kind, re.compile(begins, re.DOTALL), instead)
+
+
+OTHER_TOOLS = (
+    _tool(
+        "report of Nsight Systems",
+        rb"NVIDIA Tegra Profiler Report ",
+        "give what `nsys export --type sqlite PATH` writes",
+    ),
+    _tool("trace of Fuchsia", rb"\x10\x00\x04FxT\x16\x00", _PERFETTO),
+    _tool("trace of ftrace", rb"# tracer: |TRACE:\n# tracer: ", _PERFETTO),
+    _tool("recording of perf", rb"PERFILE2|2ELIFREP", f"print it with `perf script`, then {_FOLDED}"),
+    _tool(
+        "printed output of perf",
+        rb"# =+\n# captured on|[^\n]{1,200}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d{6,9}:\s+(?:\d+\s+)?"
+        rb"[\w:/.-]+:[^\n]*\n\s+[0-9a-f]+ ",
+        _FOLDED,
+    ),
+    _tool("recording of simpleperf", rb"SIMPLEPERF", "give what simpleperf's `stackcollapse.py` writes"),
+    _tool(
+        "profile of callgrind",
+        rb"# callgrind format|(?:version: |creator: |positions: |events: )[^\n]*\n(?:[^\n]*\n){0,20}?"
+        rb"(?:ob|fl|fn)=",
+        f"`callgrind_annotate PATH` reads it; {_ANEW}: it sums up by function and does not say when",
+    ),
+    _tool(
+        "profile of gperftools",
+        # The header of its words, of 8 or 4 bytes: 0, three words to come, version, period, padding.
+        rb"\x00{8}\x03\x00{7}[\x00\x01]\x00{7}.{8}\x00{8}|\x00{4}\x03\x00{3}[\x00\x01]\x00{3}.{4}\x00{4}",
+        "`pprof -proto PROGRAM PATH` makes a profile of it that stepscope reads",
+    ),
+    _tool(
+        "profile of Caliper",
+        rb"__rec=",
+        f"`cali-query` reads it; Caliper's `cali2traceevent.py` makes a trace of one with times, or {_ANEW}",
+    ),
+    _tool("database of HPCToolkit", rb"HPCTOOLKIT", f"HPCToolkit's viewers read it; {_ANEW}"),
+    _tool(
+        "session of pyinstrument",
+        rb'\s*\{(?=.{0,400}"sample_count")(?=.{0,800}"root_frame")',
+        "save it with `pyinstrument -r speedscope`, which stepscope reads",
+    ),
+    _tool(
+        "sums of rocprof",
+        rb'"?Name"?,"?Calls"?,"?TotalDuration',
+        f"give the trace beside it, as results.json, or {_ROCPROF}: sums do not say when",
+    ),
+    _tool(
+        "counters of ROCm's profilers",
+        rb'"?(?:Dispatch_ID,(?:Kernel_Name|GPU_ID)|Index,KernelName|Kernel_Name,Count,Sum|CodeObj"?,"?Vaddr)',
+        f"{_ROCPROF}: where counters are collected, kernels run one by one, and several times",
+    ),
+)
+
+
+def other_tool(head: bytes) -> OtherTool | None:
+    """What wrote a file that begins like this, where that is known."""
+    return next((tool for tool in OTHER_TOOLS if tool.begins.match(head)), None)
