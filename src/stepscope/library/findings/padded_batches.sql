@@ -31,10 +31,14 @@ WITH loaders AS (
     columns!(u, run_id, host_id, iterator, position, file, line, function),
     TRY_CAST(arg!(u.args_json, padded_columns) AS BIGINT) AS alike,
     TRY_CAST(arg!(u.args_json, columns) AS BIGINT) AS all_columns,
-    COALESCE(
-      TRY_CAST(arg!(u.args_json, padded_cells) AS BIGINT), TRY_CAST(arg!(u.args_json, padded_columns) AS BIGINT)
-    ) AS pads,
-    COALESCE(TRY_CAST(arg!(u.args_json, cells) AS BIGINT), TRY_CAST(arg!(u.args_json, columns) AS BIGINT)) AS cells,
+    TRY_CAST(COALESCE(
+      arg!(u.args_json, padded_cells),
+      arg!(u.args_json, padded_columns)
+    ) AS BIGINT) AS pads,
+    TRY_CAST(COALESCE(
+      arg!(u.args_json, cells),
+      arg!(u.args_json, columns)
+    ) AS BIGINT) AS cells,
     TRY_CAST(arg!(u.args_json, looked_at) AS BIGINT) AS batches
   FROM user_stage AS u
 ),
