@@ -997,6 +997,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield "ops that are computed again", ops_that_are_computed_again()
     yield "collecting garbage", collecting_garbage()
+    yield "a graph that two lines run", a_graph_that_two_lines_run()
+    yield "ops of a line that two lines run", a_graph_that_two_lines_run(made=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 
 
@@ -1030,6 +1032,24 @@ def collecting_garbage() -> Tables:
         tables.add("counter", name=name, value=took * 1e6, **facts)
     other = {"name": f"{name} of another thread", "series": "generation 2"}
     tables.add("counter", value=9e6, ts_ps=MS, **other)
+    return tables
+
+
+def a_graph_that_two_lines_run(made: bool = False) -> Tables:
+    """A step with an op of a session, which an evaluation runs for most of it. made: with the line that made
+    the op."""
+    tables = draw(f"step train : [train{'.' * 494}]\ncpu/pool thread : [a:MatMul{'.' * 490}]")
+    session = ("BaseSession._call_tf_sessionrun", "tensorflow/python/client/session.py", 9, "", "library")
+    sampled = stacks(MAIN, ("evaluate", "train.py", 17, "__main__", "program"), session)
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    trains = tables.add("stack", parent_id=0, frame_id=2, place_id=0)["id"]
+    for begin, to, stack in ((1, 101, trains), (101, 501, 2)):
+        times = {"ts_ps": begin * UNIT_PS, "weight_ps": (to - begin) * UNIT_PS}
+        facts = {"stack_id": stack, "thread_name": "MainThread", "is_main": True}
+        tables.add("stack_sample", cpu_ps=times["weight_ps"], **times, **facts)
+    if made:
+        tables.add("op_line", op_name="a", file="train.py", line=9, function="model", told_by="op_log")
     return tables
 
 
