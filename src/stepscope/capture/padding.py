@@ -44,9 +44,11 @@ class Padding:
 
 
 def _arrays(batch: Any, depth: int) -> Iterator[Any]:
-    """The arrays of a batch in the memory of the host."""
+    """The tables of a batch; as NumPy has them, where they lie in the memory of the host."""
     if hasattr(batch, "shape"):
-        yield batch.numpy() if hasattr(batch, "numpy") and not _elsewhere(batch) else batch
+        # TensorFlow copies what it gives to NumPy: pictures are no tables.
+        if len(batch.shape) == 2:
+            yield batch.numpy() if hasattr(batch, "numpy") and not _elsewhere(batch) else batch
     elif depth:
         values = getattr(batch, "values", None)
         parts = values() if callable(values) else batch if isinstance(batch, (tuple, list)) else ()
