@@ -109,7 +109,7 @@ def whole(out: Path, told: dict[str, Any]) -> None:
     assert files == {"capture.json", *(file["path"] for file in told["files"])}
     for file in told["files"]:
         path = out / file["path"]
-        if file["kind"] in ("steps", "machine", "models", "stacks", "compilations", "memory"):
+        if file["kind"] in ("steps", "machine", "garbage", "models", "stacks", "compilations", "memory"):
             assert lines(path)
         elif file["kind"] == "device_memory":
             assert gzip.decompress(path.read_bytes())

@@ -126,6 +126,22 @@ def test_chain_machine_and_notes(tmp_path: Path) -> None:
     )
 
 
+def test_collections_are_counters(tmp_path: Path) -> None:
+    """Each at its begin; those of other threads apart. What is no collection is left out."""
+    lines = [
+        {"begin_unix_ns": STARTED_NS + 5, "end_unix_ns": STARTED_NS + 9, "generation": 2, "main": True},
+        {"begin_unix_ns": STARTED_NS + 6, "end_unix_ns": STARTED_NS + 7, "generation": 0, "main": False},
+        {"begin_unix_ns": STARTED_NS + 9, "end_unix_ns": STARTED_NS + 8, "generation": 0, "main": True},
+        {"begin_unix_ns": STARTED_NS, "end_unix_ns": STARTED_NS + 8, "generation": "x", "main": True},
+    ]
+    folder = write(tmp_path / "c", **{"garbage.ndjson": b"".join(line(**values) for values in lines)})
+    asked = "SELECT name, series, ts_ps, value FROM counter WHERE name LIKE 'garbage%' ORDER BY id"
+    assert ask(folder, asked) == [
+        ("garbage collection", "generation 2", 5000, 4.0),
+        ("garbage collection of another thread", "generation 0", 6000, 1.0),
+    ]
+
+
 def test_what_a_live_recording_adds_is_noted(tmp_path: Path) -> None:
     """The stacks of a program that hung, and looks at its memory that did not come to an end."""
     memory = held().replace(b'"cut": false', b'"cut": true').replace(b'"cut":false', b'"cut":true')

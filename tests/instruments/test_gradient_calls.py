@@ -6,11 +6,13 @@ import pytest
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
+from stepscope.instruments.causes.judgement import Recomputed
 from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import FakeTrace
 from tests.instruments.test_interpreter_lock import looked
+from tests.report import made_recordings
 from tests.report.recordings import connection, derived
 
 MAIN = ("train.py", "main", "program")
@@ -70,4 +72,21 @@ def test_what_was_not_kept_for_gradients_is_computed_again(function: str, share:
     derived(tables).fill(connection())
     (judgement,) = judge(FakeTrace(connection()).query)
     assert judgement.cause in ("compute", "none")
-    assert judgement.recomputed == share
+    assert judgement.recomputed == (None if share is None else Recomputed("torch.utils.checkpoint", share))
+
+
+def test_what_jax_computes_again_is_told_by_its_programs() -> None:
+    """A name that another program gives an op that is computed once tells nothing."""
+    tables = made_recordings.ops_that_are_computed_again()
+    derived(tables).fill(connection())
+    (judgement,) = judge(FakeTrace(connection()).query)
+    again, once = (row["dur_ps"] for row in tables.rows["slice"])
+    computing = judgement.share_of("compute")
+    assert judgement.recomputed is not None
+    assert judgement.recomputed.by == "jax.checkpoint"
+    assert judgement.recomputed.share == pytest.approx(again / (again + once) * computing)
+    made = {"source_id": 0, "module_id": 1, "opcode": "dot", "name": "dot.1", "op_name": "jit(f)/dot_general"}
+    tables.add("hlo_instruction", **made)
+    tables.fill(connection())
+    (judgement,) = judge(FakeTrace(connection()).query)
+    assert judgement.recomputed is None

@@ -103,6 +103,20 @@ def test_doubles_in_steps():
     assert found(tables, ("doubles_in_steps",)) == {}
 
 
+def test_garbage_in_steps():
+    """Three collections begin within the steps, the last of which goes on behind them."""
+    tables = made_recordings.collecting_garbage()
+    (row,) = found(tables, ("garbage_in_steps",))["garbage_in_steps"]
+    assert (row["impact_ps"], row["share"], row["severity"]) == (6 * 10**9, 0.3, "medium")
+    assert (row["collections"], row["whole_ones"], row["steps"]) == (3, 2, 2)
+    del tables.rows["counter"][1]
+    (row,) = found(tables, ("garbage_in_steps",))["garbage_in_steps"]
+    assert (row["impact_ps"], row["severity"]) == (3 * 10**9, "low")
+    for step in tables.rows["step_stored"]:
+        step["recovered_from"] = "whole_capture"
+    assert found(tables, ("garbage_in_steps",)) == {}
+
+
 @pytest.mark.parametrize(
     ("graph", "node", "args", "is_double"),
     [

@@ -121,3 +121,15 @@ def test_batches_that_are_padded_to_what_no_row_needs(
         [(222, 256, 4, 19)] if impact_ms else []
     )
     assert [row["impact_ps"] // MS for row in found] == ([impact_ms] if impact_ms else [])
+
+
+@pytest.mark.parametrize(("behind", "share"), [(600, 0.75), (300, None)])
+def test_rows_that_are_padded_to_the_longest_of_their_batch(behind: int, share: float | None) -> None:
+    """No column pads alone; the stage of tf.data that pads has the line."""
+    tables = stepping(compute=90)
+    known = f'{{"padded_columns": 0, "columns": 40, "padded_cells": {behind}, "cells": 800, "looked_at": 4}}'
+    tables.add("user_stage", iterator=0, transformation="padded_batch", args_json=known, file="a.py", line=7)
+    found = rows(tables, "padded_batches")
+    assert [(row["share"], row["padded"], row["columns"], row["line"]) for row in found] == (
+        [(share, None, 10, 7)] if share else []
+    )

@@ -202,6 +202,15 @@ def batches_of_padding(alike: int = 888) -> Tables:
     return tables
 
 
+def rows_of_wild_lengths() -> Tables:
+    """One batch of tf.data, padded to the longest of its rows."""
+    tables = draw(f"{STEPS}cpu/pool thread : [a:MatMul........................]")
+    known = '{"padded_columns": 0, "columns": 600, "padded_cells": 17600, "cells": 19200, "looked_at": 1}'
+    made = {"file": "train.py", "line": 19, "function": "main"}
+    tables.add("user_stage", iterator=0, transformation="padded_batch", args_json=known, **made)
+    return tables
+
+
 def damage_and_caps() -> Tables:
     tables = draw(STEPS + PYTHON)
     tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 97, "events_lost": 3, "complete": False}
@@ -986,6 +995,10 @@ def judged() -> Iterator[tuple[str, Tables]]:
         yield make.__name__.replace("_", " "), make()
     yield "64-bit floats", doubles()
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
+    yield "ops that are computed again", ops_that_are_computed_again()
+    yield "collecting garbage", collecting_garbage()
+    yield "a graph that two lines run", a_graph_that_two_lines_run()
+    yield "ops of a line that two lines run", a_graph_that_two_lines_run(made=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 
 
@@ -996,6 +1009,47 @@ def doubles() -> Tables:
         "hlo_instruction", source_id=0, module_id=0, opcode="dot", name="dot.1", shape="f64[8,8]{1,0}",
         file="/home/user/train.py", line=7,
     )  # fmt: skip
+    return tables
+
+
+def ops_that_are_computed_again() -> Tables:
+    """Steps of JAX with a product that was not kept for gradients beside a sum that was."""
+    tables = draw(STEPS + "cpu/t thread : [dot.1:dot.......][add.2:add]")
+    scopes = "jit(update)/transpose(jvp())/checkpoint/rematted_computation"
+    for name, op_name in (("dot.1", f"{scopes}/dot_general"), ("add.2", "jit(update)/jvp()/checkpoint/add")):
+        made = {"source_id": 0, "module_id": 0, "opcode": name.partition(".")[0], "name": name}
+        tables.add("hlo_instruction", **made, op_name=op_name)
+    return tables
+
+
+def collecting_garbage() -> Tables:
+    """Two steps of the program's own Python, of which collections take 3, 1 and 2 ms. Another began before
+    them, and one is of another thread."""
+    tables = stacks(MAIN)
+    name = "garbage collection"
+    for at, took, generation in ((-5, 3, 2), (2, 3, 2), (6, 1, 0), (18, 3, 2)):
+        facts = {"series": f"generation {generation}", "ts_ps": at * MS}
+        tables.add("counter", name=name, value=took * 1e6, **facts)
+    other = {"name": f"{name} of another thread", "series": "generation 2"}
+    tables.add("counter", value=9e6, ts_ps=MS, **other)
+    return tables
+
+
+def a_graph_that_two_lines_run(made: bool = False) -> Tables:
+    """A step with an op of a session, which an evaluation runs for most of it. made: with the line that made
+    the op."""
+    tables = draw(f"step train : [train{'.' * 494}]\ncpu/pool thread : [a:MatMul{'.' * 490}]")
+    session = ("BaseSession._call_tf_sessionrun", "tensorflow/python/client/session.py", 9, "", "library")
+    sampled = stacks(MAIN, ("evaluate", "train.py", 17, "__main__", "program"), session)
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    trains = tables.add("stack", parent_id=0, frame_id=2, place_id=0)["id"]
+    for begin, to, stack in ((1, 101, trains), (101, 501, 2)):
+        times = {"ts_ps": begin * UNIT_PS, "weight_ps": (to - begin) * UNIT_PS}
+        facts = {"stack_id": stack, "thread_name": "MainThread", "is_main": True}
+        tables.add("stack_sample", cpu_ps=times["weight_ps"], **times, **facts)
+    if made:
+        tables.add("op_line", op_name="a", file="train.py", line=9, function="model", told_by="op_log")
     return tables
 
 
@@ -1042,6 +1096,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "incomplete_source, one": one_event_lost,
     "capped_trace": damage_and_caps,
     "capped_trace, one": one_event_lost,
+    "garbage_in_steps": collecting_garbage,
     "python_between_ops": stacks,
     "python_between_ops, two lines": python_on_two_lines,
     "per_op_dispatch": many_launches,
@@ -1062,6 +1117,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
     "padded_batches": batches_of_padding,
+    "padded_batches, to the longest": rows_of_wild_lengths,
     "time_between_runs_unseen": runs_apart,
     "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
     **made_programs.PROBLEMS,

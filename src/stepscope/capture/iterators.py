@@ -5,6 +5,7 @@ made and their cost. The op IteratorGetModelProto reads it, for eager iterators 
 graph, the program's graph would have to change.
 """
 
+import contextlib
 import gc
 import weakref
 from typing import Any, Dict, List, Optional
@@ -14,6 +15,7 @@ from .callers import WatchedCall
 from .datasets import DatasetSites
 from .folder import Folder
 from .machine import threads
+from .padding import LOOKS, Padding
 from .patches import Patches
 from .recorder import Recorder
 
@@ -28,6 +30,15 @@ class Tracked:
         self.chain = chain
         self.samples = 0
         self.last_begin_ns: Optional[int] = None
+        self.padding = Padding()
+
+    def look(self, element: Any) -> None:
+        """Looks at an element, and adds what pads it to the stage that does: to what the program wrote last
+        where none is known."""
+        self.padding.look(element)
+        stages = [stage for stage in self.chain if stage.get("transformation") == "padded_batch"]
+        for stage in (stages or self.chain)[-1:]:
+            stage.setdefault("arguments", {}).update(self.padding.arguments())
 
 
 class Iterators:
@@ -39,7 +50,7 @@ class Iterators:
         self._tracked: List[Tracked] = []
         self._by_id: Dict[int, Tracked] = {}
         self._written = 0
-        self._made = 0
+        self._made = self._looks = 0
         self._first = True
         """No iterator has been made yet."""
 
@@ -95,7 +106,12 @@ class Iterators:
             if last is not None:
                 key, name = ("iterator", tracked.number), self._name(tracked)
                 recorder.step(WatchedCall("next_element", key, name, last, now, begin_ns=last))
-            return next_(self_)
+            element = next_(self_)
+            if tracked.padding.batches < LOOKS:
+                self._looks += 1
+                with contextlib.suppress(Exception):  # an element may be anything
+                    tracked.look(element)
+            return element
 
         return __next__
 
@@ -164,9 +180,9 @@ class Iterators:
     # --- pieces of the capture -----------------------------------------------------------------
 
     def datasets(self, folder: Folder, now_ns: int) -> None:
-        """Writes the chains, whenever there are new ones."""
-        if self._written < self._made:
-            self._written = self._made
+        """Writes the chains, whenever there are new ones, or more is known of one."""
+        if self._written < self._made + self._looks:
+            self._written = self._made + self._looks
             rows = [
                 {
                     "iterator": tracked.number,

@@ -196,7 +196,7 @@ def _complete(outcome: ProgramEnd, started_unix_ns: int) -> None:
         steps = _steps(outcome.out, "recorded") or _steps(outcome.out, "run_metadata")
         facts["recorded"]["steps"] = max(facts["recorded"]["steps"], steps)
         listed = {file["path"] for file in facts["files"]}
-        for kind in ("steps", "machine", "stacks", "memory", "compilations"):
+        for kind in ("steps", "machine", "garbage", "stacks", "memory", "compilations"):
             name = f"{kind}.ndjson"
             if name not in listed and (outcome.out / name).exists():
                 facts["files"].append({"path": name, "kind": kind})

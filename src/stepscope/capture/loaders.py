@@ -17,7 +17,7 @@ from .callers import WatchedCall
 from .datasets import line_of, program_line
 from .folder import Folder
 from .frames import Whose
-from .padding import LOOKS, PaddedColumns
+from .padding import LOOKS, Padding
 from .places import code_of, is_framework
 from .recorder import Recorder
 from .torch_profiler import is_worker
@@ -36,7 +36,7 @@ class Loaders:
         self._chains: List[List[Dict[str, Any]]] = []
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """Loaders that the program drew batches from."""
-        self._padded: List[PaddedColumns] = []
+        self._padded: List[Padding] = []
         self._loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """By iterator."""
         self._known: Callable[[], Any] = _nothing
@@ -102,7 +102,7 @@ class Loaders:
         if loader is not None and loader not in self._numbers and len(self._chains) < _MOST:
             self._numbers[loader] = len(self._chains)
             self._chains.append(_chain(loader, self._places.get(loader, {})))
-            self._padded.append(PaddedColumns())
+            self._padded.append(Padding())
             self._looks += 1
         number = self._numbers.get(loader, -1) if loader is not None else -1
         looked = number < 0 or self._looked(self._padded[number], batch)
@@ -123,7 +123,7 @@ class Loaders:
             )
         )
 
-    def _looked(self, padded: PaddedColumns, batch: Any) -> bool:
+    def _looked(self, padded: Padding, batch: Any) -> bool:
         """Looks at a batch; whether enough of the loader's were looked at."""
         if padded.batches < LOOKS:
             with contextlib.suppress(Exception):  # the program's own batch may be anything

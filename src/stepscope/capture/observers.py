@@ -1,4 +1,4 @@
-"""Observers of the program beside its profiler: machine, stacks, memory, and its current state."""
+"""Observers of the program beside its profiler: machine, garbage, stacks, memory, and its current state."""
 
 from functools import partial
 from typing import Any, Dict, FrozenSet, Optional
@@ -6,6 +6,8 @@ from typing import Any, Dict, FrozenSet, Optional
 from . import clocks, notes
 from .callers import Caller
 from .folder import Folder
+from .garbage import NAME as GARBAGE
+from .garbage import GarbageWatch
 from .live import Live
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
@@ -26,6 +28,7 @@ class Observers:
         self._plan = plan
         self._output = output
         self._machine: Optional[Sampler] = None
+        self._garbage: Optional[GarbageWatch] = None
         self._shares: Optional[Shares] = None
         self._stacks: Optional[StackSampler] = None
         self._memory: Optional[MemoryWatch] = None
@@ -35,8 +38,15 @@ class Observers:
         """Starts to sample the machine; stacks are sampled after resume(). driver: the thread of the steps.
         loop: the code with their loop."""
         if "machine" in self._plan.pieces:
-            self._machine = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
+            garbage = GarbageWatch(lambda values: folder.line(GARBAGE, "garbage", values), driver)
+
+            def write(values: Dict[str, Any]) -> None:
+                folder.line("machine.ndjson", "machine", values)
+                garbage.flush()
+
+            self._machine, self._garbage = Sampler(write), garbage
             self._machine.start()
+            garbage.start()
         if "stacks" in self._plan.pieces:
             self._stacks = StackSampler(
                 lambda data: folder.lines("stacks.ndjson", "stacks", data), driver, loop
@@ -101,6 +111,12 @@ class Observers:
             if self._machine.failed:
                 self._output.problem("machine.ndjson ends early", self._machine.failed, _NO_ROOM)
             self._machine = None
+        if self._garbage is not None:
+            self._garbage.stop()
+            if self._garbage.dropped:
+                seen = f"{self._garbage.dropped} more collections"
+                self._output.problem("garbage.ndjson ends early", seen, "record fewer steps")
+            self._garbage = None
         if self._stacks is not None:
             self._stacks.pause()
             self._tell_of_stacks(folder)

@@ -37,6 +37,10 @@ _PROGRAM = "program"
 """The counter of when the program started, began the first step that the recorder saw, and ended, in
 nanoseconds from the start of the capture, whose time they lie outside of. Also how long it is from that step
 to the last one seen, and for how long of that no step ran, without what the recorder took."""
+_GARBAGE = "garbage collection"
+"""The counter of what collections of the thread that runs the steps took, each at its begin; series are the
+generations. Those of other threads have a counter of their own: the thread of the steps may compute
+meanwhile."""
 _PROCESSOR_TIMES = (("process cpu", "process_cpu_ns"), ("children cpu", "children_cpu_ns"))
 """Counters of the cores that the process has, and those that it started, by what the line has of them."""
 _SERIES = (
@@ -123,6 +127,15 @@ def calls(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
             runs = whole(line, "runs")
             if series == "traced_ns" and runs is not None and runs > 0:
                 yield from _row(_RUNS, "runs", time(begin), runs)
+
+
+def collections(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
+    """The lines of garbage.ndjson: what runs of Python's garbage collection took, in nanoseconds."""
+    for line in lines:
+        begin, end, generation = (whole(line, key) for key in ("begin_unix_ns", "end_unix_ns", "generation"))
+        if begin is not None and end is not None and generation is not None and begin <= end:
+            name = _GARBAGE if line.get("main") is True else f"{_GARBAGE} of another thread"
+            yield from _row(name, f"generation {generation}", time(begin), end - begin)
 
 
 def _row(name: str, series: str, ts_ps: int | None, value: float | None) -> Iterator[Row]:

@@ -128,6 +128,7 @@ def _read_machine(files: CaptureFiles) -> None:
     lines = list(json_lines(steps))
     rows = [
         *_machine.samples(files.lines("machine.ndjson"), files.time),
+        *_machine.collections(files.lines("garbage.ndjson"), files.time),
         *_machine.threads(files.listed("sessions"), files.time),
         *_machine.durations(_capture_steps.timed(steps), files.time),
         *_machine.calls(lines, files.time),

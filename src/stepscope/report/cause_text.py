@@ -140,7 +140,10 @@ def _ops(judgement: Judgement) -> str:
     text += f", {name} for {units.show(share, 'ratio')} of all op time"
     # Of many small ops, the one that runs all others tells what to mend.
     in_loop = judgement.small_ops is not None and judgement.op_type in _LOOPS
-    return text + (_made(judgement) if judgement.cause == "compute" or in_loop else "")
+    made = _made(judgement) if judgement.cause == "compute" or in_loop else ""
+    if judgement.run_in is None:
+        return text + made
+    return f"{text}{made}{' and' if made else ', most of it'} run in {place_of(judgement.run_in)}"
 
 
 def _made(judgement: Judgement) -> str:

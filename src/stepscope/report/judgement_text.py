@@ -57,7 +57,13 @@ def _run(judged: Sequence[Judgement], several: bool) -> list[str]:
     limit = [_capitalized(sentence), *more, *_further_sentences(first)]
     if hosts:
         return [*limit, *_hosts(judged)]
-    return [*limit, *remains.sentences(first, unit_of(first)), *_others(first)]
+    # Behind what is left without the cause: garbage may be collected wherever objects are made.
+    return [
+        *limit,
+        *remains.sentences(first, unit_of(first)),
+        *_collects_garbage(first),
+        *_others(first),
+    ]
 
 
 def _runs(judged: Sequence[Judgement]) -> list[str]:
@@ -88,7 +94,7 @@ def own_sentence(judgement: Judgement) -> str:
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
-    return " ".join([*limiting(judgement), *_further_sentences(judgement)])
+    return " ".join([*limiting(judgement), *_further_sentences(judgement), *_collects_garbage(judgement)])
 
 
 def say_nothing(judged: Sequence[Judgement]) -> bool:
@@ -125,8 +131,20 @@ def _recomputed(judgement: Judgement) -> list[str]:
     """What is computed again to save memory."""
     if judgement.recomputed is None:
         return []
-    part = units.show(judgement.recomputed, "ratio")
-    return [f"{part} of a step computes again what torch.utils.checkpoint did not keep, to save memory."]
+    part = units.show(judgement.recomputed.share, "ratio")
+    return [f"{part} of a step computes again what {judgement.recomputed.by} did not keep, to save memory."]
+
+
+def _collects_garbage(judgement: Judgement) -> list[str]:
+    """That Python looks for objects that nobody needs, at whatever line makes one more."""
+    found = judgement.garbage
+    if found is None:
+        return []
+    part = units.show(found.share, "ratio")
+    number = units.count(found.collections, "collection")
+    of_all = f", {found.whole:,} of them of all objects" if found.whole else ""
+    steps = units.count(found.steps, "step")
+    return [f"Python's garbage collection takes {part} of a step: {number} in {steps}{of_all}."]
 
 
 def _doubles(judgement: Judgement) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
@@ -9,12 +10,12 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
-from stepscope.instruments.causes.call_paths import function_of
+from stepscope.instruments.causes.call_paths import function_of, longest
 from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
-from stepscope.instruments.causes.recomputing import recomputed_share
+from stepscope.instruments.causes.recomputing import recomputed
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
 from stepscope.instruments.thresholds import tuned
@@ -71,11 +72,12 @@ class ComputeCause(Cause):
         ran_in, gradients_too = self.line_of_ops(host, place)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
-            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed_share(host),
+            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed(host),
             small_ops=small_ops(host), doubles=share_of_doubles(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
+            run_in=line_of_runs(host),
         )  # fmt: skip
 
     def line_of_ops(self, host: HostSteps, made: CodeLine | None) -> tuple[CodeLine | None, bool]:
@@ -141,6 +143,21 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
         for times in (calls, gradients)
     )
     return place, backward_ps > _FEW * computed_ps
+
+
+def line_of_runs(host: HostSteps) -> CodeLine | None:
+    """The line that runs a session's graph for most of the time in which ops compute, where steps run it in
+    several lines: training and an evaluation share the ops. None where no line has most."""
+    if not host.stacks.runs_graphs():
+        return None
+    by_line: Counter[CodeLine] = Counter()
+    for path, dur_ps in host.stacks.times("compute")[0].items():
+        if path:
+            by_line[path[-1]] += dur_ps
+    if len(by_line) < 2:
+        return None
+    place = longest(by_line)
+    return place if by_line[place] >= CALLS.of_function * by_line.total() else None
 
 
 def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:

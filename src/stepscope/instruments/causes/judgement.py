@@ -133,6 +133,26 @@ class FilterYield:
     """Of the filter, where the stage's own file has it."""
 
 
+class Recomputed(NamedTuple):
+    """What ops compute again because it was not kept for gradients."""
+
+    by: Literal["torch.utils.checkpoint", "jax.checkpoint"]
+    """What did not keep it."""
+    share: float
+    """Of a mean step."""
+
+
+class GarbageCollection(NamedTuple):
+    """Runs of Python's garbage collection within steps."""
+
+    share: float
+    """Of a mean step."""
+    collections: int
+    whole: int
+    """Those that went through all objects."""
+    steps: int
+
+
 @dataclass(frozen=True)
 class UnfilledCache:
     """A cache behind a stage that no pass over the data fills, so that none reads from it."""
@@ -164,9 +184,9 @@ class Explanation:
     called_from: CodeLine | None = None
     spent_in: CodeLine | None = None
     """The function that takes most of the time of `place`, where that only calls it."""
-    recomputed: float | None = None
-    """The part of a step in which ops compute again what was not kept for gradients; None where it is
-    little."""
+    run_in: CodeLine | None = None
+    """The line that runs a session's graph for most of the time of ops, where several lines run it."""
+    recomputed: Recomputed | None = None
     doubles: float | None = None
     """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
     gradients_too: bool = False
@@ -239,6 +259,8 @@ class Explanation:
     """Those that tell `place`."""
     before_ps: int | None = None
     """Where the cause is unknown and no step is known, what of it passes before the first op."""
+    garbage: GarbageCollection | None = None
+    """What collecting garbage takes of the steps; None where it is little."""
     stores: Stored | None = None
     """What is stored, where nearly all that waits does so: compressing it is no waiting."""
     meanwhile: CodeLine | None = None

@@ -17,6 +17,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import (
     CauseName,
     Explanation,
+    GarbageCollection,
     Judgement,
     LabelShare,
     Rival,
@@ -120,7 +121,15 @@ def _explained(
         found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
     if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
         found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
-    return found
+    return replace(found, garbage=garbage_of(host))
+
+
+def garbage_of(host: HostSteps) -> GarbageCollection | None:
+    """What collecting garbage takes of the steps; None where it is too little to be told."""
+    for garbage_ps, steps_ps, steps, collections, whole in host.ask("garbage_in_steps"):
+        if garbage_ps >= _MENTIONED * steps_ps:
+            return GarbageCollection(garbage_ps / steps_ps, collections, whole, steps)
+    return None
 
 
 def _step_without(host: HostSteps, name: CauseName, aside: MixedLine | None) -> gain.Left | None:

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Recomputed
+from stepscope.library.statements import statement
 
 _LISTED_FROM = 0.05
 """Less of a step is not told."""
 
 
-def recomputed_share(host: HostSteps) -> float | None:
-    """The part of a mean step in which samples see that; None where it is little."""
+def recomputed(host: HostSteps) -> Recomputed | None:
+    """The part of a mean step that goes to it; None where it is little. Samples see PyTorch do it; the
+    compiled programs of JAX say which ops they have for it."""
+    again = _seen(host)
+    found = Recomputed("torch.utils.checkpoint", again) if again else Recomputed("jax.checkpoint", _ran(host))
+    return found if found.share >= _LISTED_FROM else None
+
+
+def _seen(host: HostSteps) -> float:
     stacks = frozenset(stack for found in host.stacks.stacks.values() for stack in found.recomputing)
     if not stacks or not host.whole_ps:
-        return None
-    again_ps = sum(dur_ps for _, stack, _, dur_ps in host.sampled_parts if stack in stacks)
-    return again_ps / host.whole_ps if again_ps >= _LISTED_FROM * host.whole_ps else None
+        return 0.0
+    return sum(dur_ps for _, stack, _, dur_ps in host.sampled_parts if stack in stacks) / host.whole_ps
+
+
+def _ran(host: HostSteps) -> float:
+    """Of the time in which a step computes, such ops have the part that they have of all ops."""
+    place = "device" if host.top_op.on_device else "host"
+    asked = statement("recomputed_ops", run_id=host.run_id, host_id=host.host_id, place=place)
+    rows = host.query(asked).rows()
+    computing_ps = sum(step.sums.get("compute", 0) for step in host.steps)
+    return rows[0][0] / rows[0][1] * computing_ps / host.whole_ps if rows and host.whole_ps else 0.0
