@@ -10,48 +10,59 @@
 --   collections | int | collections that began within them
 --   whole_ones | int | those of them that went through all objects
 --   garbage_ps | ps | what these collections took of the steps
-WITH judged AS (
+WITH origins AS (
   SELECT
-    columns!(s, id, run_id, host_id, source_id, dur_ps),
-    s.ts_ps AS from_ps,
-    c.origin_unix_ns AS origin_ns
+    c.source_id,
+    (CAST(c.origin_unix_ns AS DOUBLE) - CAST(MIN(c.origin_unix_ns) OVER () AS DOUBLE)) * 1000.0 AS origin_ps
+  FROM capture AS c
+  WHERE c.origin_unix_ns IS NOT NULL
+),
+
+judged AS (
+  SELECT columns!(s, run_id, host_id, dur_ps), o.origin_ps + s.ts_ps AS begin_ps
   FROM step AS s
-  INNER JOIN capture AS c ON c.source_id = s.source_id
+  INNER JOIN origins AS o ON o.source_id = s.source_id
   WHERE s.averaged AND s.dur_ps > 0 AND s.recovered_from <> 'whole_capture'
 ),
 
-seen AS (
+moments AS (
+  SELECT columns!(j, run_id, host_id, begin_ps), 0 AS collects, j.begin_ps + j.dur_ps AS end_ps, 0.0 AS lasts_ps, 0 AS whole
+  FROM judged AS j
+  UNION ALL
   SELECT
-    columns!(g, run_id, host_id, source_id, ts_ps, series),
-    c.origin_unix_ns AS origin_ns,
-    whole!(g.value * 1000.0) AS took_ps
+    columns!(g, run_id, host_id),
+    o.origin_ps + g.ts_ps AS begin_ps,
+    1 AS collects,
+    NULL AS end_ps,
+    g.value * 1000.0 AS lasts_ps,
+    CASE WHEN g.series = 'generation 2' THEN 1 ELSE 0 END AS whole
   FROM counter AS g
-  INNER JOIN capture AS c ON c.source_id = g.source_id
+  INNER JOIN origins AS o ON o.source_id = g.source_id
   WHERE g.name = 'garbage collection' AND g.value > 0.0 AND g.value < 1.0e15
 ),
 
-within AS (
+-- One that begins within a step may end after it.
+placed AS (
   SELECT
-    j.id AS step_id,
-    columns!(j, run_id, host_id),
-    columns!(g, series, took_ps),
-    g.ts_ps + CASE WHEN g.source_id = j.source_id THEN 0 ELSE (g.origin_ns - j.origin_ns) * 1000 END - j.from_ps
-      AS after_ps,
-    j.dur_ps
-  FROM judged AS j
-  INNER JOIN seen AS g ON g.run_id = j.run_id AND g.host_id = j.host_id
+    columns!(m, run_id, host_id, collects, whole, lasts_ps),
+    MAX(m.end_ps) OVER (
+      PARTITION BY m.run_id, m.host_id
+      ORDER BY m.begin_ps NULLS LAST, m.collects NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) - m.begin_ps AS left_ps
+  FROM moments AS m
 ),
 
 sums AS (
   SELECT
-    w.run_id AS in_run,
-    w.host_id AS in_host,
+    p.run_id AS in_run,
+    p.host_id AS in_host,
     COUNT(*) AS number,
-    sum_where!(w.series = 'generation 2', 1) AS of_all_objects,
-    SUM(least!(w.took_ps, w.dur_ps - w.after_ps)) AS sum_ps
-  FROM within AS w
-  WHERE w.after_ps >= 0 AND w.after_ps < w.dur_ps
-  GROUP BY w.run_id, w.host_id
+    sum!(p.whole) AS of_all_objects,
+    whole!(SUM(least!(p.lasts_ps, p.left_ps))) AS sum_ps
+  FROM placed AS p
+  WHERE p.collects = 1 AND p.left_ps > 0.0
+  GROUP BY p.run_id, p.host_id
 )
 
 SELECT
@@ -59,8 +70,8 @@ SELECT
   COUNT(*) AS steps,
   sum!(j.dur_ps) AS steps_ps,
   MAX(m.number) AS collections,
-  CAST(MAX(m.of_all_objects) AS BIGINT) AS whole_ones,
-  CAST(MAX(m.sum_ps) AS BIGINT) AS garbage_ps
+  MAX(m.of_all_objects) AS whole_ones,
+  MAX(m.sum_ps) AS garbage_ps
 FROM judged AS j
 INNER JOIN sums AS m ON m.in_run = j.run_id AND m.in_host = j.host_id
 GROUP BY j.run_id, j.host_id
