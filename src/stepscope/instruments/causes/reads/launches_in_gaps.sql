@@ -122,7 +122,7 @@ named AS (
 ),
 
 ops AS (
-  SELECT n.device, n.op, SUM(n.own_sum) AS op_sum, MIN(n.of_runtime) AS of_runtime
+  SELECT n.device, n.op, SUM(n.own_sum) AS op_sum, MIN(n.of_runtime) AS only_called
   FROM named AS n
   GROUP BY n.device, n.op
 )
@@ -131,7 +131,7 @@ SELECT
   p.op,
   CAST(p.op_sum AS BIGINT) AS op_ps,
   CAST(d.all_sum AS BIGINT) AS all_ps,
-  p.of_runtime AS called
+  p.only_called AS called
 FROM ops AS p
 INNER JOIN devices_summed AS d ON d.device = p.device
 ORDER BY nulls_last!(p.op_sum DESC, p.op, p.device)
