@@ -69,7 +69,8 @@ def steps(pieces):
 '''
 
 TRACE_FORMAT = '''
-"""A trace of a toy that trains with PyTorch: ops, steps and sizes of memory, a line each, in microseconds."""
+"""A trace of a toy that trains with PyTorch: steps, ops, kernels and blocks of memory, a line each, in
+microseconds."""
 
 from stepscope.formats._profile_events import Events
 from stepscope.formats import Writer
@@ -89,13 +90,15 @@ def _lines(pieces):
 
 
 def build(pieces):
-    """Ops as slices of a thread, sizes of memory as moments."""
+    """Ops as slices of a thread, kernels as slices of a stream, blocks of memory as moments."""
     events = Events(origin_ps=0)
     events.thread(1, 1, "python", "main")
     for what, name, begin, rest in _lines(pieces):
         begin_ps, rest = int(begin) * 10**6, int(rest)
         if what == "op":
             events.slice(name, begin_ps, begin_ps + rest * 10**6, 1, 1, "cpu_op")
+        elif what == "kernel":
+            events.slice(name, begin_ps, begin_ps + rest * 10**6, "device", 7, "kernel", {"device": 0})
         elif what == "memory":
             args = {"Addr": int(name), "Bytes": rest, "Device Type": 0, "Device Id": -1}
             events.instant("[memory]", begin_ps, 1, 1, args)
@@ -119,6 +122,7 @@ memory 7 100 4096
 op aten::relu 600 300
 step 2 1000 1000
 op aten::mm 1000 600
+kernel gemm 1050 800
 memory 8 1100 8192
 memory 7 1500 -4096
 op aten::relu 1600 300
@@ -324,6 +328,10 @@ def test_a_format_of_traces_is_one_file(room: Path, capsys: pytest.CaptureFixtur
         assert trace.query(sources).rows() == [("toy_trace", "toy", "trace", "pytorch", False)]
         steps = trace.query("SELECT step, recovered_from, dur_ps FROM step ORDER BY step").rows()
         assert steps == [(step, "recorder", 10**9) for step in (1, 2, 3)]
+        tracks = (
+            "SELECT t.kind, d.name FROM track AS t INNER JOIN device AS d ON d.id = t.device_id ORDER BY t.id"
+        )
+        assert trace.query(tracks).rows() == [("thread", "CPU"), ("device_stream", "GPU 0")]
     stepscope.ingest([recording], room / "lake")
     with stepscope.open(room / "lake") as trace:
         assert trace.query(sources).rows() == [("toy_trace", "toy", "trace", "pytorch", False)]
@@ -351,7 +359,7 @@ def test_a_format_may_store_its_steps_itself(room: Path) -> None:
     recording.write_text(TOY_TRACE, encoding="utf-8")
     with stepscope.open(recording) as trace:
         ops = trace.query("SELECT name, is_op, slices FROM rollup_op WHERE is_op ORDER BY name").rows()
-    assert ops == [("aten::mm", True, 3), ("aten::relu", True, 3)]
+    assert ops == [("aten::mm", True, 3), ("aten::relu", True, 3), ("gemm", True, 1)]
 
 
 def test_an_analysis_is_one_file(room: Path) -> None:

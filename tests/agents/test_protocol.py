@@ -107,7 +107,8 @@ def check(name: str, found: Any) -> None:
     path = GOLDEN / f"{name}.json"
     if os.environ.get("STEPSCOPE_WRITE_GOLDEN"):
         path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    assert found == json.loads(path.read_text(encoding="utf-8"))
+    anew = "STEPSCOPE_WRITE_GOLDEN=1 pytest tests/agents/test_protocol.py writes it anew: read what changes"
+    assert found == json.loads(path.read_text(encoding="utf-8")), anew
 
 
 def test_from_a_recording_to_its_reason() -> None:

@@ -13,6 +13,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from tests import corpus
+from tests.tiers import cases
 
 SAMPLE = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
 GOLDEN = Path(__file__).parent / "golden"
@@ -24,7 +25,7 @@ def test_cut_files_end_in_a_timeline_or_an_error() -> None:
         _core.tf_timeline(_core.Input.bytes(data), dataflow=True, memory=True, op_time="all")[0]
     )
     made = 0
-    for length in range(0, len(data), 7):
+    for length in range(0, len(data), cases(31, 7)):
         try:
             text, events, _, damage = _core.tf_timeline(
                 _core.Input.bytes(data[:length]), dataflow=True, memory=True, op_time="all"

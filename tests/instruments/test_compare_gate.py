@@ -20,6 +20,7 @@ from stepscope.instruments.compare.matching import NamedItem
 from stepscope.instruments.compare.recordings import RecordedRun, Series, low_figure
 from stepscope.report.gating import build
 from tests.each import each
+from tests.tiers import cases
 
 MS = 10**9
 STEPS = 40
@@ -289,16 +290,20 @@ def depends(name: str) -> bool:
     )
 
 
+SPLITS = cases(20, 80)
+"""Of real recordings, into 4 against 4."""
+
+
 def test_real_recordings_of_one_program_raise_no_alarm() -> None:
     """At most 5 % of splits into 4 against 4."""
     a, _ = real()
     luck = random.Random(11)
     alarms = 0
-    for _ in range(80):
+    for _ in range(SPLITS):
         chosen = luck.sample(a, 8)
         alarms += gate.judge(chosen[:4], chosen[4:], Budget()).verdict == "regression"
     assert len(a) == 16
-    assert alarms <= 0.05 * 80
+    assert alarms <= 0.05 * SPLITS
 
 
 def test_a_real_layer_that_grew_is_found_and_named() -> None:
@@ -307,16 +312,16 @@ def test_a_real_layer_that_grew_is_found_and_named() -> None:
     luck = random.Random(12)
     found = 0
     named: list[str] = []
-    for _ in range(80):
+    for _ in range(SPLITS):
         judged = gate.judge(luck.sample(a[:12], 4), luck.sample(b, 4), Budget())
         slower = [one.names[0] for one in judged.slower if one.what == "op"]
         found += any("hidden2" in name for name in slower)
         named += slower
-    assert found >= 0.9 * 80
+    assert found >= 0.9 * SPLITS
     # One op of unchanged shapes takes 5 % more in the 12 + 12 recordings, too (p = 0.003, not yet adjusted
     # for the 11 ops); why is not known.
     others = [name for name in named if not depends(name)]
-    assert len(others) < 0.1 * 80
+    assert len(others) < 0.1 * SPLITS
 
 
 def with_ops(luck: random.Random, ops: dict[str, float], number: int) -> RecordedRun:

@@ -85,7 +85,7 @@ def test_the_same_change_has_the_same_prediction() -> None:
     "name",
     some(
         ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"],
-        ("capture/slow_map", "tf_guide/list_files.xplane.pb.gz"),
+        ("capture/slow_map",),
         "another pipeline with one slow stage",
     ),
 )

@@ -61,7 +61,9 @@ def evidence(draw: st.DrawFn) -> SpanEvidence:
         draw(_segments),
         draw(st.booleans()),
         draw(_intervals),
+        inline=draw(st.booleans()),
         nodes=draw(_intervals),
+        launches=draw(_intervals),
     )
 
 
@@ -73,9 +75,11 @@ def at_cell(known: SpanEvidence, cell: int) -> tuple[str, set[str]]:
 
     runs = [label for label in EXECUTION if within(known.executing.get(label, ()))]
     also = set(runs) | ({"input"} if within(known.input_work) else set())
+    by_slice = next((s.label for s in known.slices if s.from_ps <= cell < s.to_ps), None)
+    if known.inline and by_slice == "compile":
+        return "compile", set()
     if runs:
         return runs[0], also - {runs[0]}
-    by_slice = next((s.label for s in known.slices if s.from_ps <= cell < s.to_ps), None)
     by_stack = next((s.label for s in known.stacks if s.from_ps <= cell < s.to_ps), None)
     if within(known.nodes):
         says = by_stack if by_stack in {"python", "copy", "wait"} else "compute"
@@ -91,7 +95,7 @@ def at_cell(known: SpanEvidence, cell: int) -> tuple[str, set[str]]:
         elif within(known.peer_waits):
             says = "communication"
     if says in {None, "idle"}:
-        says = "idle" if known.accelerator else "unknown"
+        says = "dispatch" if within(known.launches) else "idle" if known.accelerator else "unknown"
     return says, also - {says}
 
 

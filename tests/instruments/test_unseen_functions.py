@@ -140,3 +140,31 @@ def test_ops_of_several_functions_are_nobodys(beside: str) -> None:
     drawn.add(LOOP, "Iterator::Model::Map::MapAndBatch", 0, 5)
     drawn.add(LOOP, beside, 0, 5)
     assert read_function_ops(drawn.calls(), ops("resize:Resize")) == []
+
+
+def test_single_ops_of_a_function_are_not_all_of_its_work() -> None:
+    """TensorFlow 1.15 parses 64 short records, each in a call of its own, and records one op of a call: 0.6
+    ms of ops, for which runs wait 6 ms and more. Without tracing, that pipeline takes 8 to 12 ms a batch."""
+    drawn = Drawn()
+    for i in range(10):
+        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 6)
+        drawn.add(LOOP, "Iterator::Model", 10 * i, 6)
+        drawn.add(LOOP, "Iterator::Model::MapAndBatch", 10 * i, 6)
+        drawn.add(RUNNER, "Iterator::Model::MapAndBatch::TFRecord", 10 * i + 1, 0.5)
+    calls = drawn.calls()
+    parsed = [(i, 90, "tf_Compute", 10 * i * MS + 2 * MS, MS, "f:ParseSingleExample") for i in range(10)]
+    calls += read_function_ops(calls, parsed)
+    found = diagnose(calls, steps(10, 10))
+    worst = found.bottleneck
+    assert worst is not None
+    assert (worst.stage.short, worst.between_ops_ps, worst.service_ps) == (
+        "MapAndBatch",
+        9 * MS // 2,
+        11 * MS // 2,
+    )
+    assert found.confidence == "medium"
+    text = " ".join(evidence(found))
+    assert "For 4.50 ms of that, the recording has no op" in text
+    assert "does not see what functions of parallel stages do" in text
+    halved = next(change for change in found.changes if change.name == "halve_work")
+    assert halved.helps

@@ -45,6 +45,12 @@ def _ranked(*loads: Load) -> Diagnosis:
     return _with(ranked=loads, loads=loads, bottleneck=loads[0])
 
 
+def _unseen(*loads: Load) -> Diagnosis:
+    """No stage limits, and of the functions of some nothing was recorded."""
+    rest = [load for load in _BOUND.loads if load not in loads]
+    return _with(loads=(*(_load(load, unseen=True) for load in loads), *rest), bottleneck=None)
+
+
 def _waits(**facts: object) -> Diagnosis:
     return _with(waits=replace(_WAITS, **facts))  # type: ignore[type-var]
 
@@ -113,6 +119,9 @@ PIPELINES: dict[str, Diagnosis] = {
         bottleneck=_load(_MAP, model_work_ps=2 * MS, trace_work_ps=8 * MS, work_from="model")
     ),
     "Python": _with(bottleneck=_load(_MAP, python=True)),
+    "single ops of a function": _with(bottleneck=_load(_MAP, between_ops_ps=5 * MS)),
+    "a function that was not recorded": _unseen(_MAP),
+    "two functions that were not recorded": _unseen(_MAP, _BATCH),
     "prefetched": _with(ends=Ending("user", _BATCH.stage)),
     "prefetched by TensorFlow": _with(ends=Ending("tensorflow", _BATCH.stage)),
     "prefetched early": _with(ends=Ending("none", _BATCH.stage, _MAP.stage)),

@@ -93,27 +93,34 @@ PROBLEMS: dict[str, str] = {
 """Findings, each with what is special about the recording behind a comma."""
 
 
-def judged(each: int = 1) -> Iterator[tuple[str, Tables]]:
-    """Recordings of which the judgement is listed, by their names, with the tables that are derived: every
-    first of so many, as deriving takes most of the time."""
+Made = tuple[str, Callable[[], Tables]]
+"""A name, and what makes the recording, with the tables that are derived: deriving takes most of the time."""
+
+
+def judged(each: int = 1) -> Iterator[Made]:
+    """Recordings of which the judgement is listed, by their names: every first of so many."""
     drawn = chain(((name, draw(drawing)) for name, drawing in JUDGED.items()), made_recordings.judged())
-    yield from ((name, derived(tables)) for name, tables in islice(drawn, 0, None, each))
+    yield from ((name, partial(derived, tables)) for name, tables in islice(drawn, 0, None, each))
 
 
-def whole() -> Iterator[tuple[str, Tables]]:
+def whole() -> Iterator[Made]:
     """Recordings of which the whole report is listed."""
-    yield from ((name, derived(draw(drawing))) for name, drawing in WHOLE.items())
-    yield from ((make.__name__.replace("_", " "), derived(make())) for make in made_recordings.WHOLE)
+    yield from ((name, partial(_drawn, drawing)) for name, drawing in WHOLE.items())
+    yield from ((make.__name__.replace("_", " "), partial(_made, make)) for make in made_recordings.WHOLE)
 
 
-def problems(each: int = 1) -> Iterator[tuple[str, Tables]]:
+def problems(each: int = 1) -> Iterator[Made]:
     """Recordings with a problem, by the name of the finding: every first of so many."""
     drawn = ((name, partial(draw, drawing)) for name, drawing in PROBLEMS.items())
-    made = ((name, partial(_derived_of, make)) for name, make in made_recordings.PROBLEMS.items())
-    yield from ((name, make()) for name, make in islice(chain(drawn, made), 0, None, each))
+    made = ((name, partial(_made, make)) for name, make in made_recordings.PROBLEMS.items())
+    yield from islice(chain(drawn, made), 0, None, each)
 
 
-def _derived_of(make: Callable[[], Tables]) -> Tables:
+def _drawn(drawing: str) -> Tables:
+    return derived(draw(drawing))
+
+
+def _made(make: Callable[[], Tables]) -> Tables:
     return derived(make())
 
 

@@ -15,8 +15,8 @@ from tests.report.recordings import connection
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_they_are_the_first_ones_of_all(most: int) -> None:
     """In the order of the analysis, for each place where a place is asked for, and all are counted."""
-    name, tables = next(recordings.whole())
-    tables.fill(connection())
+    _, make = next(recordings.whole())
+    make().fill(connection())
     trace = FakeTrace(connection())
     seen = 0
     for name, wanted in summary_sections._FIRST.items():

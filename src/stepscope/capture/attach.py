@@ -106,7 +106,7 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
         recorder.problem(
             "no XPlane",
             f"TensorFlow {version} has no profiler that writes one",
-            "RunMetadata has the ops of sessions; TensorFlow 2.2 and newer write an XPlane",
+            "RunMetadata has the ops of sessions; TensorFlow 2.3 and newer write an XPlane",
         )
     iterators = Iterators(recorder)
     for what, watch in (

@@ -33,16 +33,18 @@ class Profilers:
         self.running: List[Callable[[Path], None]] = []
         """For each running profiler, the function that stops it and writes into a folder."""
         self.of_tensorflow = False
-        """Whether TensorFlow has a profiler that writes an XPlane: it has from 2.2 on."""
+        """Whether TensorFlow has a profiler that writes an XPlane: it has from 2.3 on."""
         self.of_torch: Optional[TorchProfiler] = None
         """Where PyTorch has a profiler that writes a trace."""
         self._start_jax_trace: Any = None
 
     def watch_tensorflow(self, patches: Patches) -> None:
         """Notes when the program starts TensorFlow's profiler, by whatever name it calls it. ImportError
-        where it has none."""
+        where it has none, or one that writes no XPlane: TensorFlow 2.2's, which takes no options either."""
         from tensorflow.python.profiler import profiler_v2
 
+        if not hasattr(profiler_v2, "ProfilerOptions"):
+            raise ImportError("it writes no XPlane")
         self.of_tensorflow = True
         patches.put(profiler_v2, "_pywrap_profiler", _Watched(profiler_v2._pywrap_profiler, self))
 

@@ -18,8 +18,11 @@ and, where the format is special,
     CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
     fill(store, source, spool)    adds tables to those of build() where all are asked for
     steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
-                                  and end in Unix nanoseconds, and whether it was recorded. None when build()
-                                  has stored the steps, or no time is known in which steps could be.
+                                  and end in Unix nanoseconds, and whether it was recorded. In order, and
+                                  none within another. They count where no marks among the slices delimit
+                                  steps, each cut to the time of the events; one of which less than 60 % lies
+                                  in it is left out. None when build() has stored the steps, or no time is
+                                  known in which steps could be.
 
 Exactly one format may claim a file; a test runs all sniffers on all samples. Modules whose name begins
 with an underscore belong to formats. Nothing outside this package asks for a format by its name: what others

@@ -115,7 +115,11 @@ class Events:
         category: str | None = None,
         args: dict[str, Any] | None = None,
     ) -> None:
-        """Adds a slice; one that ends before it begins, or lies too far away, is counted as lost."""
+        """Adds a slice; one that ends before it begins, or lies too far away, is counted as lost.
+
+        category: as PyTorch writes it. `cpu_op` makes it an op of a thread; `kernel`, `gpu_memcpy` and
+        `gpu_memset` put it on a stream of the GPU whose number is `device` among the args.
+        """
         text = self._begun(name, pid, tid, category)
         if args:
             text += f', "args": {json.dumps(args, ensure_ascii=True)}'
@@ -150,7 +154,8 @@ class Events:
         return text
 
     def instant(self, name: str, at_ps: int, pid: Any, tid: Any, args: dict[str, Any]) -> None:
-        """Adds a moment with what is to be said of it."""
+        """Adds a moment with what is to be said of it, such as a block of memory: `[memory]`, which
+        instruments/memory/reads/memory_instants.sql reads."""
         self._count()
         event = {"ph": "i", "s": "t", "name": name, "pid": pid, "tid": tid, "args": args}
         text = json.dumps(event, ensure_ascii=True)[:-1]

@@ -50,8 +50,15 @@ def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         return
     unseen = _unseen(diagnosis)
     if unseen is not None:
-        yield f"Perhaps {unseen}: the recording shows when it is called, and not what its function does."
-    most = max(diagnosis.loads, key=lambda load: load.service_ps, default=None)
+        several = sum(load.unseen for load in diagnosis.loads) > 1
+        lacks = (
+            "they are called, and not what their functions do"
+            if several
+            else ("it is called, and not what its function does")
+        )
+        yield f"Perhaps {unseen}: the recording shows when {lacks}."
+    seen = (load for load in diagnosis.loads if not load.unseen)
+    most = max(seen, key=lambda load: load.service_ps, default=None)
     if most is None or not most.service_ps:
         yield "No stage is named: none of them was seen at work."
         return
@@ -74,9 +81,9 @@ def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
 
 
 def _unseen(diagnosis: Diagnosis) -> str | None:
-    """The name of a stage whose function works on threads of its own without being recorded."""
-    load = next((load for load in diagnosis.loads if load.unseen), None)
-    return None if load is None else named(load.stage, diagnosis.places, brief=True)
+    """The names of stages whose functions work on threads of their own without being recorded."""
+    names = [named(load.stage, diagnosis.places, brief=True) for load in diagnosis.loads if load.unseen]
+    return " or ".join(names) or None
 
 
 def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
@@ -87,6 +94,11 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
         f"{_ps(waited.step_ps - waited.wait_ps)}."
     )
+    if 2 * worst.between_ops_ps > worst.service_ps:
+        yield (
+            f"For {_ps(worst.between_ops_ps)} of that, the recording has no op: it does not show what "
+            "calling the function for each element takes, and perhaps not its short ops."
+        )
     others = [load for load in diagnosis.ranked if load is not worst and load.service_ps]
     other = diagnosis.beside
     if other is not None:

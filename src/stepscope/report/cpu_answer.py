@@ -21,7 +21,7 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         used = sum(load.cpu_ps for load in diagnosis.ranked) / max(waited.step_ps, 1)
         shown = f"{used:.1f}" if used >= 0.1 else "less than 0.1"
         missed = "other programs"
-        if any(load.unseen for load in diagnosis.loads):
+        if any(load.unseen or load.between_ops_ps for load in diagnosis.loads):
             missed = "what functions of parallel stages do, nor other programs"
         source = (
             f"from the trace, which does not see {missed}; `stepscope record` samples the machine as well"

@@ -28,9 +28,10 @@ NOTHING = (
     "waiting for a DataLoader."
 )
 _TODO = {
-    "tensorflow": "record with tf.profiler.experimental.start(…) around some steps of the loop, in the "
-    "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not "
-    "contain these events",
+    "tensorflow": "run `stepscope record -- python …`, or in TensorFlow 2.2 and newer record with "
+    "tf.profiler.experimental.start(…) around some steps of the loop, in the process that makes the batches; "
+    "since TensorFlow 2, RunMetadata and timelines of a session do not contain these events, and what a "
+    "program feeds into its runs has none",
     "pytorch": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
     "jax": "run `stepscope PATH`, which says what the program's own Python takes: pipelines are seen of "
     "tf.data and of PyTorch's DataLoader",

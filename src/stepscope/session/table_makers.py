@@ -32,26 +32,23 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded_source import Decoded
     from stepscope.lake.schema import SchemaTable
 
-VERSIONS = {
-    "iterator": 5, "iterator_call": 5, "buffer": 1, "tfprof_node": 1, "step_part": 6, "stack_part": 6,
-    "collective": 1, "clock_offset": 1, "broken_law": 4, "op_cost": 2,
-}  # fmt: skip
-"""Tables that instruments make from others, each with the version of what makes it: raised when the same
-tables give other rows than in the release before, so that what was stored is made anew."""
+_MADE: Mapping[tuple[str, ...], int] = {
+    ("iterator", "iterator_call"): 6,
+    ("buffer",): 1,
+    ("tfprof_node",): 1,
+    ("step_part", "stack_part"): 6,
+    ("collective", "clock_offset"): 1,
+    ("broken_law",): 4,
+    ("op_cost",): 2,
+}
+"""Tables that instruments make from others, those that are made along with each other in a line, with the
+version of what makes them: raised when the same tables give other rows than in the release before, so that
+what was stored is made anew."""
+VERSIONS = {name: version for names, version in _MADE.items() for name in names}
+TOGETHER = {name: names for names in _MADE for name in names}
+"""Tables that are made along with one."""
 OF_HOSTS = frozenset({"step_part", "stack_part", "broken_law", "op_cost"})
 """Those whose rows about a host are made of that host's alone."""
-TOGETHER = {
-    "iterator": ("iterator", "iterator_call"),
-    "iterator_call": ("iterator", "iterator_call"),
-    "buffer": ("buffer",),
-    "step_part": ("step_part", "stack_part"),
-    "stack_part": ("step_part", "stack_part"),
-    "collective": ("collective", "clock_offset"),
-    "clock_offset": ("collective", "clock_offset"),
-    "broken_law": ("broken_law",),
-    "op_cost": ("op_cost",),
-}
-"""Tables that are made along with one."""
 
 
 Logs = Mapping[str, Sequence[tuple[ByteLocation, str]]]

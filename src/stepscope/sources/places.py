@@ -132,16 +132,16 @@ def piece_of(file: FoundFile, item: InspectedItem, homes: Sequence[str]) -> tupl
 
 
 def add_hosts(sources: list[Source]) -> list[Source]:
-    """Graphs and checkpoints do not say where they were written: they belong to the host of their run, if it
-    has exactly one."""
+    """Graphs, checkpoints and some others do not say where they were written: they belong to the host of
+    their run, if it has exactly one."""
     hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
     for source in sources:
-        if not source.traits.placeless:
+        if not source.traits.hostless:
             hosts[source.run_name, source.run_path].add(source.host_name)
     placed = []
     for source in sources:
         others = hosts[source.run_name, source.run_path]
-        if source.traits.placeless and source.host_name == "unknown" and len(others) == 1:
+        if source.traits.hostless and source.host_name == "unknown" and len(others) == 1:
             source = source._replace(host_name=next(iter(others)))
         placed.append(source)
     return placed

@@ -58,6 +58,8 @@ class Traits(NamedTuple):
     """An op log in the same folder says where in the program its ops were made."""
     lines: bool = False
     """It says itself where in the program its ops were made, as an op log does."""
+    no_host: bool = False
+    """Neither it nor its name says on which host it was written."""
     endings: tuple[str, ...] = ()
     """What names of its files end in, in small letters, the longest first: a run that is named after a file
     is called as it without."""
@@ -69,6 +71,11 @@ class Traits(NamedTuple):
     def placeless(self) -> bool:
         """It does not say when and where it was written: the same bytes may belong to several runs."""
         return self.kind in PLACELESS
+
+    @property
+    def hostless(self) -> bool:
+        """It does not say on which host it was written."""
+        return self.placeless or self.no_host
 
 
 PLACELESS = ("graph", "checkpoint", "dump")

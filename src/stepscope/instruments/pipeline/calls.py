@@ -27,7 +27,8 @@ Kind = Literal["next", "ahead", "function", "make", "execute", "python", "fetch"
 the user's function; make: an iterator is made; execute: an executor runs a function; python: a py_function;
 fetch: the consumer takes a batch."""
 
-_EXECUTE = "ExecutorState::Process"
+EXECUTE = "ExecutorState::Process"
+"""An executor that runs a function."""
 _ID = re.compile(r'\{\s*"id":\s*(-?\d{1,20})\s*[,}]')
 
 
@@ -100,7 +101,7 @@ def kind_of(name: str) -> Kind:
         return "make"
     if name.startswith("IteratorGetNext"):
         return "fetch"
-    return "execute" if name == _EXECUTE else "python"
+    return "execute" if name == EXECUTE else "python"
 
 
 def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
@@ -124,7 +125,7 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
             stack.pop()
         above = stack[-1] if stack else None
         end_ps = ts_ps + dur_ps if above is None else min(ts_ps + dur_ps, above.end_ps)
-        if name == _EXECUTE:  # nine of ten rows; only the id is needed
+        if name == EXECUTE:  # nine of ten rows; only the id is needed
             call = StageCall(slice_id, track_id, track, ts_ps, end_ps, name, "execute", _only_id(text), above)
             call.self_ps = more[0] if more else None
         else:
@@ -135,7 +136,8 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
             above.inside.append((ts_ps, end_ps))
         calls.append(call)
         stack.append(call)
-    tf1_calls.nest(apart)
+    if apart:
+        tf1_calls.nest([*apart, *(call for call in calls if call.kind == "fetch")])
     calls += apart
     _attribute(calls)
     return calls

@@ -6,6 +6,8 @@ The work of a stage is the time in which it, and no stage before it, is at work:
   it hands to a thread pool counts with the time executors ran it, where that is less: the rest is waiting
   for a thread that other stages keep busy.
 - of a stage that works ahead, the time executors ran its function, over all threads. Its calls are waiting.
+  Where only ops of the function were recorded, and no executor, what its consumer waits while neither these
+  nor its input is at work counts as well, as of all its threads.
 
 Stages that share a thread add up; threads run side by side. A `lane` is what runs one after the other: the
 stages in the thread of one consumer that works ahead, or the function of one such stage on its threads.
@@ -22,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from stepscope.instruments.pipeline.accounting import Account, Accounts
-from stepscope.instruments.pipeline.calls import Interval, StageCall
+from stepscope.instruments.pipeline.calls import EXECUTE, Interval, StageCall
 from stepscope.instruments.pipeline.spans import difference, intersection, length, shared, union
 from stepscope.instruments.pipeline.stages import THREAD, PipelineStage
 from stepscope.instruments.pipeline.waits import Waits
@@ -58,6 +60,9 @@ class Load:
     """Its work, divided by its threads, while the program waited."""
     python: bool
     """It runs a py_function."""
+    between_ops_ps: int = 0
+    """Time per step in its calls in which neither its input nor an op of its function is at work, where the
+    recording has such ops without their executors. Its work contains it."""
     unseen: bool = False
     """It runs a function on threads of its own, and the recording has nothing of what that does."""
     per_step: float = 0.0
@@ -123,7 +128,15 @@ class _Seen:
     """For a stage that works ahead: its calls, in which its consumer waits."""
     fetching: list[Interval] = field(default_factory=list)
     """For a stage that works ahead: when its threads took from its input."""
+    single_ops: bool = False
+    """What ran of its function are ops, without the executors that ran them."""
     python: bool = False
+
+    def between_ops(self) -> list[Interval]:
+        """When it was waited for, and neither its input nor an op of its function was at work."""
+        if not self.single_ops:
+            return []
+        return difference(union(self.asked), union([*self.fetching, *self.ran]))
 
     def add(self, call: StageCall, ahead: bool) -> None:
         """Adds a call. ahead: the stage works ahead."""
@@ -140,6 +153,7 @@ class _Seen:
         elif call.kind == "execute":
             self.ran.append(whole)
             self.pieces[call.iterator].append(whole)
+            self.single_ops = self.single_ops or call.name != EXECUTE
             self.between_ps += min(call.self_ps or 0, call.end_ps - call.ts_ps)
             self.threads.add(call.track_id)
         elif call.kind == "python":
@@ -187,6 +201,8 @@ def _seen_by_stage(
         # only work is handover.
         if stage is not None and (stage.fed_by is None or call.kind == "next"):
             seen[stage].add(call, stage.ahead)
+        if call.is_unnumbered and (taking := of.get(call.consumer or "")) is not None:
+            seen[taking].fetching.append((call.ts_ps, call.end_ps))
     return seen
 
 
@@ -199,11 +215,12 @@ def _load(
     def ps_per_step(intervals: Sequence[Interval]) -> int:
         return (shared(intervals, waits.basis) if waits else length(intervals)) // steps
 
-    ran, worked = seen.ran, _worked(stage, seen, taken)
+    ran, worked, between_ops = seen.ran, _worked(stage, seen, taken), seen.between_ops()
     at_work = seen.own + worked
     on_cpu = seen.own + (worked if _copies_unseen(stage) else ran or seen.called)
     # The trace shows how long its threads took together.
     work_ps = ps_per_step(at_work) * (width if _copies_unseen(stage) else 1)
+    work_ps += ps_per_step(between_ops) * width
     queued = length(_spans(seen.pieces) if stage.ahead else seen.called) - length(worked)
     between_ps = None
     if seen.between_ps:
@@ -221,8 +238,11 @@ def _load(
         work_ps=work_ps,
         cpu_ps=ps_per_step(on_cpu),
         pool_ps=ps_per_step(ran),
-        in_waits_ps=shared(at_work, waits.intervals) // width if waits else 0,
+        in_waits_ps=shared(at_work, waits.intervals) // width + shared(between_ops, waits.intervals)
+        if waits
+        else 0,
         python=seen.python,
+        between_ops_ps=ps_per_step(between_ops),
         unseen=bool(stage.ahead and _RUNS_FUNCTION.match(stage.short)) and not (ran or seen.called),
         per_step=_calls_within(stage, waits) / steps,
         between_kernels_ps=between_ps,

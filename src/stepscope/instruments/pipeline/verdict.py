@@ -273,6 +273,9 @@ def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
     ):
         return "low"
     sure = _confidence(waited, diagnosis.beside)
+    worst = diagnosis.bottleneck
+    if sure == "high" and worst is not None and 2 * worst.between_ops_ps > worst.service_ps:
+        return "medium"
     crowded = diagnosis.machine is not None and diagnosis.machine.crowded
     return "medium" if sure == "high" and crowded else sure
 

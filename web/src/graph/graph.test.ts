@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Box, fillOf, firstFrame, frameOf, scaled, seenBoxes, shownOf } from "./graphdrawing";
-import { around, telling } from "./views/graph";
+import { around, telling } from "../views/graph";
+import { firstFrame, frameOf, scaled, seenBoxes, shownOf } from "./frames";
+import { type Box, fillOf } from "./level";
 
 const box = (x: number, y: number, width: number): Box => ({
   path: "p",
