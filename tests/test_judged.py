@@ -244,7 +244,7 @@ def one(cause: str, **more) -> Judgement:
         ),
         (
             one("compute", op_type="Svd", op_share=0.87),
-            "Ops run for 60.0 % of a step (60.0 ms of 100 ms), Svd for 87.0 % of all op time.",
+            "Ops run for 60.0 % of a step (60.0 ms of 100 ms), Svd for 87.0 % of all compute time.",
         ),
         (one("none"), "Nothing stands out: ops run for 60.0 % of a step (60.0 ms of 100 ms)."),
         (one("copy"), "Copying and converting data takes 60.0 % of a step (60.0 ms of 100 ms)."),
@@ -353,13 +353,13 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
     part = "Ops run for 60.0 % of a step (60.0 ms of 100 ms), most of it in loss.py:8 `penalty`"
     small = one("none", small_ops=(8663, 17 * US), **where)
     assert judgement_text.sentences([small], False) == [
-        f"{part}: 8,663 ops a step of 17.0 µs each, aten::select for 37.0 % of all op time."
+        f"{part}: 8,663 ops a step of 17.0 µs each, aten::select for 37.0 % of all compute time."
     ]
     assert judgement_text.sentences([one("compute", **where)], False)[0] == (
-        f"{part}, aten::select for 37.0 % of all op time."
+        f"{part}, aten::select for 37.0 % of all compute time."
     )
     assert judgement_text.sentences([one("compute", **where, gradients_too=True)], False)[0] == (
-        f"{part} with its gradients, aten::select for 37.0 % of all op time."
+        f"{part} with its gradients, aten::select for 37.0 % of all compute time."
     )
 
 
@@ -373,7 +373,7 @@ def test_of_many_small_ops_the_loop_that_runs_them_has_its_line() -> None:
     for op_type, made in (("while", ", made in encoder.py:19 `encode_all`"), ("dot", "")):
         assert judgement_text.sentences([one("none", op_type=op_type, **small)], False) == [
             "Ops run for 60.0 % of a step (60.0 ms of 100 ms): 24,591 ops a step of 19.0 µs each, "
-            f"{op_type} for 20.0 % of all op time{made}."
+            f"{op_type} for 20.0 % of all compute time{made}."
         ]
 
 

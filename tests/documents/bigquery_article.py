@@ -76,7 +76,7 @@ ITEMS: list[Item] = [
         "The same hook in a MonitoredTrainingSession, TensorFlow 2",
         "stepscope profiler_hook",
         (
-            "Ops run for 60.1 % of a step (391 µs of 651 µs), MatMul for 55.2 % of all op time.",
+            "Ops run for 60.1 % of a step (391 µs of 651 µs), MatMul for 55.2 % of all compute time.",
             "input 24.7 %",
             "4 steps: mean 651 µs, median 628 µs",
         ),

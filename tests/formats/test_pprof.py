@@ -130,6 +130,13 @@ def test_go_writes_the_period_of_a_heap_first(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.repeats("reads recordings that do not ship")
+def test_go_writes_when_a_profile_of_time_began_first(tmp_path: Path) -> None:
+    data = wire(9, 1_537_130_863_468_834_518) + write(CPU, [("main", [1, 10**7], {})])
+    assert rows(saved(tmp_path, data, "simple.prof"), "SELECT name, dur_ps FROM slice") == [
+        ("main (train.py:1)", 10 * MS)
+    ]
+
+
 def test_jax_says_what_its_devices_hold(capsys: pytest.CaptureFixture[str]) -> None:
     path = corpus.path("jax/memory.prof")
     told = held(path, capsys)

@@ -14,6 +14,7 @@ from stepscope.report import summary
 from stepscope.session import trace
 
 _LAUNCHES = "/job:localhost/replica:0/task:0/device:GPU:0 Compute"
+_HIP = ((2, "CPU HIP API"), (6, "GPU0"))
 _DEVICES = ("/device:GPU:0/stream:all Compute", "/device:GPU:1/stream:all Compute")
 
 
@@ -91,4 +92,22 @@ def test_launches_meet_gaps_as_if_each_microsecond_was_looked_at(seed: int, tmp_
     with trace.open(_timeline(tmp_path, launches, works), cache=False) as opened:
         ((run, host),) = opened.query("SELECT DISTINCT run_id, host_id FROM source").rows()
         found = opened.query(statement("launches_in_gaps", run_id=run, host_id=host)).rows()
-    assert found == [(op, -op_us * 10**6, all_us * 10**6)]
+    assert found == [(op, -op_us * 10**6, all_us * 10**6, 0)]
+
+
+def test_a_call_of_a_runtime_is_no_launch(tmp_path: Path) -> None:
+    """As rocprof draws it: calls of HIP on a row of the host, copies and kernels on those of GPUs."""
+    rows = [(2, 9, "hipFree", 0, 6000), (2, 9, "hipLaunchKernel", 6000, 10), (6, 1, "add", 6010, 3990)]
+    named = [{"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for pid, name in _HIP]
+    events = [
+        {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur}
+        for pid, tid, name, ts, dur in rows
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"traceEvents": [{}, *named, *events]}))
+    with trace.open(path, cache=False) as opened:
+        first = summary.build(opened).headline[0]
+    assert first == (
+        "The accelerator has nothing to do for 60.1 % of the 10.0 ms recorded; "
+        "meanwhile hipFree takes 6.00 ms."
+    )

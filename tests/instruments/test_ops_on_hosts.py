@@ -98,4 +98,4 @@ def test_kernels_are_named_by_the_op_that_launches_them(tmp_path: Path) -> None:
         for event in longer
         if event["name"] not in ("aten::randn", "aten::normal_")
     ]
-    assert "sgemm_128x64_tn of aten::mm for 100.0 % of all op time" in _answer(tmp_path, short)[0]
+    assert "sgemm_128x64_tn of aten::mm for 100.0 % of all compute time" in _answer(tmp_path, short)[0]

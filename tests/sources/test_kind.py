@@ -77,6 +77,13 @@ def test_other_texts_that_begin_with_a_bracket_are_texts(text: str) -> None:
             "profile of gperftools",
         ),
         (b"__rec=node,id=31,attr=10,data=77,parent=1\n", "profile of Caliper"),
+        (
+            b'{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[]}}',
+            "heap profile of V8",
+        ),
+        (b'{"head":{"functionName":"(root)","url":"","children":[]}}', "old CPU profile of V8"),
+        (b'digraph "a.out" {\nnode [style=filled fillcolor="#f8f8f8"]\n', "call graph of a profiler"),
+        (b"digraph {\n\tgraph [fontname=Arial, nodesep=0.125, ranksep=0.25];\n", "call graph of a profiler"),
         (b"HPCTOOLKITmeta\x04", "database of HPCToolkit"),
         (
             b'{"start_time": 1.5, "duration": 0.4, "sample_count": 9, "root_frame": {"function": "a"}}',

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import _core
 from stepscope.formats import _dot
+from stepscope.sources.other_tools import other_tool
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ _MOST_DOT_BYTES = 256 << 20
 
 
 def sniff(head: bytes, name: str) -> bool:
-    """Fields of a graph, or their names as text; or how DOT begins."""
-    return _core.sniff(NAME, head, name) or is_dot(head)
+    """Fields of a graph, or their names as text; or how DOT begins that is no picture of a profile."""
+    return _core.sniff(NAME, head, name) or (is_dot(head) and other_tool(head) is None)
 
 
 def is_dot(head: bytes) -> bool:

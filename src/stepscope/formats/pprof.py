@@ -26,9 +26,11 @@ MEMORY = "[memory profile]"
 """Name of the instants that say what a stack holds."""
 MOST_BYTES = 128 << 20
 """Size of the largest profile that is read: Python holds it whole."""
-_TYPE = re.compile(rb"[\nZ][\x00-\x0c](\x08[\x00-\x7f]|\x08[\x80-\xff][\x00-\x7f])?\x10")
+_TYPE = re.compile(
+    rb"(?:H[\x80-\xff]{8}[\x00-\x7f])?[\nZ][\x00-\x0c](\x08[\x00-\x7f]|\x08[\x80-\xff][\x00-\x7f])?\x10"
+)
 """The first field: a type of values, or that of the period, which Go writes first of a heap: two places in
-the table of strings."""
+the table of strings. Before it, Go writes of processor time when the profile began, in nanoseconds."""
 _VALUE: Shape = {1: "n", 2: "n"}
 _LINE: Shape = {1: "n", 2: "n", 3: "n"}
 _SHAPE: Shape = {
@@ -61,7 +63,7 @@ _MOST_FRAMES = 60
 
 
 def sniff(head: bytes, name: str) -> bool:
-    """A message whose first field is a type of values, and which goes on like a profile."""
+    """A message that begins with a type of values, and which goes on like a profile."""
     return _TYPE.match(head) is not None and score(head, _SHAPE) >= 3
 
 

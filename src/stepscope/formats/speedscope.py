@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepscope.formats import Damaged, Pieces
+from stepscope.formats import Damaged, NothingTimed, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, number, parse, spans
 from stepscope.sources.source import Traits
 
@@ -54,7 +54,8 @@ def build(pieces: Pieces) -> Store:
         else:
             events.stacks(_sampled(profile, names, scale, events), 1, row)
     if not events.any:
-        raise Damaged("none of its profiles has spans of time")
+        todo = "record with a profiler that tells times, as `py-spy record --format speedscope` does"
+        raise NothingTimed("none of its profiles has spans of time", todo)
     return events.store(pieces, data, "unknown")
 
 

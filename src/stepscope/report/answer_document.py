@@ -124,7 +124,7 @@ def _reasons(judgement: Judgement) -> Iterator[str]:
     if judgement.op_type is not None and judgement.op_share is not None:
         runs_as = f" (as {judgement.op_type})" if judgement.written_op else ""
         share = units.show(judgement.op_share, "ratio")
-        yield f"{judgement.written_op or judgement.op_type}{runs_as} takes {share} of the time of ops"
+        yield f"{judgement.written_op or judgement.op_type}{runs_as} takes {share} of all compute time"
     if judgement.compiling:
         yield f"{units.count(judgement.compiling, 'step')} traced or compiled something"
     if judgement.retrace is not None:

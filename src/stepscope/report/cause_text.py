@@ -137,7 +137,7 @@ def _ops(judgement: Judgement) -> str:
     if _layer_alone(judgement) and judgement.layer is not None:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     # Ops run side by side: their times add up to more than the time in which any runs.
-    text += f", {name} for {units.show(share, 'ratio')} of all op time"
+    text += f", {name} for {units.show(share, 'ratio')} of all compute time"
     # Of many small ops, the one that runs all others tells what to mend.
     in_loop = judgement.small_ops is not None and judgement.op_type in _LOOPS
     made = _made(judgement) if judgement.cause == "compute" or in_loop else ""
@@ -251,8 +251,10 @@ def _idle(judgement: Judgement) -> str:
         return _line(judgement)
     took = units.show(launches.took_ps, "ps")
     if launches.op is None:
-        return f"; meanwhile the host launches ops for {took}"
-    return f"; meanwhile the launch of {shortened(launches.op)} takes {took}"
+        does = "is in calls of the runtime" if launches.called else "launches ops"
+        return f"; meanwhile the host {does} for {took}"
+    what = shortened(launches.op)
+    return f"; meanwhile {what if launches.called else f'the launch of {what}'} takes {took}"
 
 
 def calls(judgement: Judgement, of_others: str = "") -> str:

@@ -28,6 +28,8 @@ _MOST_LINES = 3
 """Lines that are named of a program that was sampled."""
 _FUNCTIONS = ("__inference_", "__forward_", "__backward_")
 _FUSED = "Fused"
+_BESIDE = {"copy": "copies", "communication": "collectives"}
+"""Classes of work beside compute, and what the ops of each are."""
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
 
 
@@ -180,8 +182,15 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
     ]
     if parts:
         parts[0] += " of it"
-        most = f"Most work {_PLACES[place]}" if of_ops else "Most of what ran"
+        beside = [word for kind, word in _BESIDE.items() if _class_ps(rows, kind) >= _TELLING * whole]
+        # The sentence before this one may be of the same op, as a part of what computes.
+        included = f", {listed(beside)} included" if beside else ""
+        most = f"Most work {_PLACES[place]}{included}" if of_ops else "Most of what ran"
         yield f"{most}: {', '.join(f'{part})' for part in parts)}."
+
+
+def _class_ps(rows: Rows, kind: str) -> int:
+    return sum(row["self_ps"] for row in rows if row["class"] == kind)
 
 
 def _averaged(op_types: Rows, left_out: Sequence[tuple[str, str, int]]) -> Rows:

@@ -151,7 +151,7 @@ def _doubles(judgement: Judgement) -> list[str]:
     """That ops compute with more bits than models need."""
     if judgement.doubles is None:
         return []
-    return [f"{units.show(judgement.doubles, 'ratio')} of all op time goes to ops with 64-bit floats."]
+    return [f"{units.show(judgement.doubles, 'ratio')} of all compute time goes to ops with 64-bit floats."]
 
 
 def _together(judgement: Judgement) -> list[str]:

@@ -61,9 +61,26 @@ OTHER_TOOLS = (
     ),
     _tool("database of HPCToolkit", rb"HPCTOOLKIT", f"HPCToolkit's viewers read it; {_ANEW}"),
     _tool(
+        "call graph of a profiler",
+        # As gprof2dot and pprof draw them.
+        rb"digraph \{\s*graph \[fontname=Arial, nodesep=0\.125"
+        rb'|digraph "[^"]*" \{\s*node \[style=filled fillcolor=',
+        "give the profile that it was drawn from",
+    ),
+    _tool(
         "session of pyinstrument",
         rb'\s*\{(?=.{0,400}"sample_count")(?=.{0,800}"root_frame")',
         "save it with `pyinstrument -r speedscope`, which stepscope reads",
+    ),
+    _tool(
+        "heap profile of V8",
+        rb'\s*\{"head":\s*\{(?=.{0,300}"callFrame").{0,600}"selfSize"',
+        "look at it in Chrome's DevTools; stepscope reads CPU profiles of V8",
+    ),
+    _tool(
+        "old CPU profile of V8",
+        rb'\s*\{"head":\s*\{"functionName"',
+        "record with Node.js 12 or newer (`node --cpu-prof`), or open it in Chrome's DevTools and save it",
     ),
     _tool(
         "sums of rocprof",

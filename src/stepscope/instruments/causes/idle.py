@@ -33,9 +33,13 @@ class IdleCause(Cause):
         least = self.thresholds.launching * ps_per_step * steps
         if not any(launch_ps >= least for (launch_ps,) in host.ask("launching_hosts")):
             return Explanation()  # whether they lie in gaps takes a look at each work of the device
-        for op, op_ps, all_ps in host.ask("launches_in_gaps"):
+        for op, op_ps, all_ps, called in host.ask("launches_in_gaps"):
             if op_ps >= least:
-                return Explanation(gap_launches=GapLaunches(op, min(op_ps // steps, ps_per_step)))
+                return Explanation(
+                    gap_launches=GapLaunches(op, min(op_ps // steps, ps_per_step), bool(called))
+                )
             if all_ps >= least:
-                return Explanation(gap_launches=GapLaunches(None, min(all_ps // steps, ps_per_step)))
+                return Explanation(
+                    gap_launches=GapLaunches(None, min(all_ps // steps, ps_per_step), bool(called))
+                )
         return Explanation()

@@ -65,6 +65,8 @@ class GapLaunches:
     """The op whose launch takes most of that time; None where many do together."""
     took_ps: int
     """In a mean step."""
+    called: bool = False
+    """Whether it is a call of a runtime, which tracers of these draw by its own name, and no op."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 -- notes: A launch and what it launched share a correlation id within a source. lag runs from the start of
 --   the launch to the start of its first work; it is long when the device has a queue to work off, short when the
 --   device waits for launches. A launch may be of several works, as that of a graph of kernels is, and counts once.
+--   Without rows, the recording has no such numbers, as rocprof's tables and timelines drawn by programs have none.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=launch y=work_ps
 -- columns:

@@ -7,13 +7,13 @@
 -- impact: {device} runs {kernels} kernels and copies of {mean_ps} on average and is idle for
 --   {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs: launching
 --   costs more than the work.
--- action: Fuse small ops: compile the whole step, launch kernels as one graph (CUDA's, or what the
---   device has), fused optimizers, larger batches.
+-- action: Fuse small ops: compile the whole step, launch kernels as one graph, where the
+--   device has graphs, fused optimizers, larger batches.
 -- action_tensorflow: Fuse small ops: jit_compile=True (XLA), fused optimizers, larger batches.
 -- action_jax: Fuse small ops: jax.jit around the whole step, fused optimizers, larger batches.
--- action_pytorch: Fuse small ops: torch.compile, kernels launched as one graph (CUDA graphs, or what the
---   device has), optimizers with fused=True, larger batches.
--- action_torch_compiled: Launch kernels as one graph (CUDA graphs, or what the device has), optimizers with fused=True,
+-- action_pytorch: Fuse small ops: torch.compile, kernels launched as one graph (on NVIDIA
+--   devices, CUDA graphs), optimizers with fused=True, larger batches.
+-- action_torch_compiled: Launch kernels as one graph (on NVIDIA devices, CUDA graphs), optimizers with fused=True,
 --   larger batches.
 -- weakened_by: lost, capped, truncated, missing
 -- reasoning: Launching a kernel costs the host several microseconds. If kernels last hardly longer than

@@ -12,10 +12,10 @@
 --   a loop over its rows.
 -- action_jax: Make one call of the many: jax.jit around the whole step, jax.vmap or one call for a batch instead of a
 --   loop over its rows.
--- action_pytorch: Make one call of the many: torch.compile, kernels launched as one graph (CUDA graphs, or what the
---   device has), or one call for a batch instead of a loop over its rows.
+-- action_pytorch: Make one call of the many: torch.compile, kernels launched as one graph (on NVIDIA
+--   devices, CUDA graphs), or one call for a batch instead of a loop over its rows.
 -- action_torch_compiled: Make one call of the many: what is not compiled yet into the compiled function, kernels
---   launched as one graph (CUDA graphs, or what the device has), or one call for a batch instead of a loop over its
+--   launched as one graph (on NVIDIA devices, CUDA graphs), or one call for a batch instead of a loop over its
 --   rows.
 -- notes: The rows are lines of the program, where the stack of the thread that runs the steps was sampled.
 -- weakened_by: lost, capped, truncated, no-steps, stacks-capped

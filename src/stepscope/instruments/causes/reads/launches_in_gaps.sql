@@ -12,6 +12,7 @@
 --   op | text | op that is launched for longest
 --   op_ps | ps | for how long
 --   all_ps | ps | for how long any op is
+--   called | int | 1 where it is a call of a runtime by its own name, as tracers of these draw it, and no op
 WITH launches AS (
   SELECT
     columns!(s, id, source_id, ts_ps, rollup_id),
@@ -110,14 +111,18 @@ devices_summed AS (
 ),
 
 named AS (
-  SELECT b.device, COALESCE(r.op_name, r.name) AS op, b.own_sum
+  SELECT
+    b.device,
+    COALESCE(r.op_name, r.name) AS op,
+    b.own_sum,
+    CASE WHEN r.op_name IS NULL THEN 1 ELSE 0 END AS of_runtime
   FROM labels AS b
   INNER JOIN rollup_op AS r ON r.id = b.rollup_id
   WHERE b.own_sum > 0
 ),
 
 ops AS (
-  SELECT n.device, n.op, SUM(n.own_sum) AS op_sum
+  SELECT n.device, n.op, SUM(n.own_sum) AS op_sum, MIN(n.of_runtime) AS only_called
   FROM named AS n
   GROUP BY n.device, n.op
 )
@@ -125,7 +130,8 @@ ops AS (
 SELECT
   p.op,
   CAST(p.op_sum AS BIGINT) AS op_ps,
-  CAST(d.all_sum AS BIGINT) AS all_ps
+  CAST(d.all_sum AS BIGINT) AS all_ps,
+  p.only_called AS called
 FROM ops AS p
 INNER JOIN devices_summed AS d ON d.device = p.device
 ORDER BY nulls_last!(p.op_sum DESC, p.op, p.device)
