@@ -2,7 +2,8 @@
 --
 -- reads: counter, step, capture
 -- notes: Collections of the thread that runs the steps, from a tenth of a millisecond on, as a recorder saw them. They
---   are compared with the steps by the time of day. Whole captures that stand for a step are left out.
+--   are compared with the steps by the time of day; those of a source that does not know it, with its own steps. Whole
+--   captures that stand for a step are left out.
 -- columns:
 --   run_id, host_id
 --   steps | int | averaged steps
@@ -13,24 +14,32 @@
 WITH origins AS (
   SELECT
     c.source_id,
-    (CAST(c.origin_unix_ns AS DOUBLE) - CAST(MIN(c.origin_unix_ns) OVER () AS DOUBLE)) * 1000.0 AS origin_ps
+    CASE WHEN c.origin_unix_ns IS NULL THEN c.source_id ELSE -1 END AS clock_id,
+    COALESCE(
+      (CAST(c.origin_unix_ns AS DOUBLE) - CAST(MIN(c.origin_unix_ns) OVER () AS DOUBLE)) * 1000.0, 0.0
+    ) AS origin_ps
   FROM capture AS c
-  WHERE c.origin_unix_ns IS NOT NULL
 ),
 
 judged AS (
-  SELECT columns!(s, run_id, host_id, dur_ps), o.origin_ps + s.ts_ps AS begin_ps
+  SELECT columns!(s, run_id, host_id, dur_ps), o.clock_id, o.origin_ps + s.ts_ps AS begin_ps
   FROM step AS s
   INNER JOIN origins AS o ON o.source_id = s.source_id
   WHERE s.averaged AND s.dur_ps > 0 AND s.recovered_from <> 'whole_capture'
 ),
 
 moments AS (
-  SELECT columns!(j, run_id, host_id, begin_ps), 0 AS collects, j.begin_ps + j.dur_ps AS end_ps, 0.0 AS lasts_ps, 0 AS whole
+  SELECT
+    columns!(j, run_id, host_id, clock_id, begin_ps),
+    0 AS collects,
+    j.begin_ps + j.dur_ps AS end_ps,
+    0.0 AS lasts_ps,
+    0 AS whole
   FROM judged AS j
   UNION ALL
   SELECT
     columns!(g, run_id, host_id),
+    o.clock_id,
     o.origin_ps + g.ts_ps AS begin_ps,
     1 AS collects,
     NULL AS end_ps,
@@ -46,7 +55,7 @@ placed AS (
   SELECT
     columns!(m, run_id, host_id, collects, whole, lasts_ps),
     MAX(m.end_ps) OVER (
-      PARTITION BY m.run_id, m.host_id
+      PARTITION BY m.run_id, m.host_id, m.clock_id
       ORDER BY m.begin_ps NULLS LAST, m.collects NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) - m.begin_ps AS left_ps
