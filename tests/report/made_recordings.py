@@ -441,6 +441,15 @@ def launches_in_a_gap() -> Tables:
     return draw(f"{STEPS}{launches}gpu/stream:1 device_stream : {' ' * 24}[d:MatMul.]")
 
 
+def calls_in_a_gap() -> Tables:
+    """The same while the host is in calls of a runtime, which its tracer draws by their own names."""
+    tables = launches_in_a_gap()
+    for row in tables.rows["slice"]:
+        if row.get("op_name") in ("a", "b", "c"):
+            row.update(op_name=None)
+    return tables
+
+
 def waiting_for_what_is_not_recorded() -> Tables:
     """Samples tell the line, and nothing executes meanwhile."""
     return stacks(MAIN, ("block_until_ready", "jax/_src/api.py", 9, "jax._src.api", "library"))
@@ -988,6 +997,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         an_op_on_the_host,
         one_launch_in_a_gap,
         launches_in_a_gap,
+        calls_in_a_gap,
         an_iterator_for_each_step,
         printing_in_the_graph,
         *made_laws.JUDGED,
