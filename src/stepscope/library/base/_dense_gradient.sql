@@ -81,7 +81,7 @@ of_runs AS (
 tables AS (
   SELECT
     columns!(o, run_id, host_id, height, width),
-    CAST(MAX(o.most_ids) AS BIGINT) AS most_ids,
+    CAST(MAX(o.most_ids) AS BIGINT) AS step_ids,
     CONCAT('%[', o.height, ',', o.width, ']%') AS shape_text,
     CONCAT('%[', o.width, ',', o.height, ']%') AS turned_text
   FROM of_sources AS o
@@ -161,7 +161,7 @@ took AS (
 
 sums AS (
   SELECT
-    columns!(t, run_id, host_id, height, width, most_ids),
+    columns!(t, run_id, host_id, height, width, step_ids),
     SUM(k.own_ps) AS whole_ps,
     SUM(
       CASE
@@ -182,14 +182,14 @@ sums AS (
   INNER JOIN took AS k ON k.run_id = t.run_id AND k.host_id = t.host_id
   LEFT JOIN parts AS p
     ON p.run_id = t.run_id AND p.host_id = t.host_id AND p.height = t.height AND p.width = t.width
-  GROUP BY columns!(t, run_id, host_id, height, width, most_ids)
+  GROUP BY columns!(t, run_id, host_id, height, width, step_ids)
 )
 
 SELECT
   columns!(s, run_id, host_id),
   s.height AS table_rows,
   s.width AS table_columns,
-  s.most_ids AS used_rows,
+  s.step_ids AS used_rows,
   whole!(s.on_table_ps) AS table_ps,
   CAST(s.whole_ps AS BIGINT) AS all_ps
 FROM sums AS s
