@@ -55,6 +55,7 @@ def test_tables_that_are_small_or_used_are_not_named(rows: int, ids: tuple[int, 
         pytest.param({"aten::mm": inputs((64, 64), TABLE, **IN_GRAPH)}, id="a product with the table"),
         pytest.param({"aten::addcdiv_": inputs(TABLE, **IN_GRAPH)}, id="autograd differentiates a sum of it"),
         pytest.param({"aten::embedding_dense_backward": {}}, id="no shapes"),
+        pytest.param({"torch::autograd::AccumulateGrad": inputs((64, 8))}, id="no parameter"),
         pytest.param({"aten::zero_": {}}, id="no shape of what is filled"),
     ],
 )
@@ -111,15 +112,12 @@ def test_numbers_that_are_indexed_one_by_one_may_be_of_as_many_rows() -> None:
 
 def test_of_an_op_on_a_list_the_table_has_its_part_of_the_gradients() -> None:
     lists = LOOKUP.replace("[aten::addcdiv_.........]", "[aten::_foreach_addcdiv_]")
-    text = f"{STEPS}{lists}cpu/u thread : [torch::autograd::AccumulateGrad]"
-    fused = {
-        "aten::_foreach_addcdiv_": inputs((TABLE, (100_000, 64)), ()),
-        "torch::autograd::AccumulateGrad": inputs(TABLE),
-    }
+    text = STEPS + lists
+    fused = {"aten::_foreach_addcdiv_": inputs((TABLE, (100_000, 64)), ())}
     tables = a_dense_gradient(text=text, args=fused)
     whole = rows_found(tables)[0]["impact_ps"]
     assert whole == self_ps(tables, "aten::zero_", "aten::fill_", "aten::_foreach_addcdiv_")
-    text += "\ncpu/v thread : [torch::autograd::AccumulateGrad]"
+    text += "cpu/v thread : [torch::autograd::AccumulateGrad]"
     tables = a_dense_gradient(text=text, args=fused)
     tables.rows["slice"][-1]["args_json"] = '{"Input Dims":[[100000,64]]}'
     part = self_ps(tables, "aten::_foreach_addcdiv_") // 4

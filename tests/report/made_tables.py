@@ -14,6 +14,7 @@ cpu/t thread :[aten::embedding][aten::embedding_dense_backward............][aten
 cpu/t thread :                  [aten::zeros...........................]
 cpu/t thread :                    [aten::zero_.......................]
 cpu/t thread :                      [aten::fill_...................]
+cpu/u thread :                                                            [torch::autograd::AccumulateGrad]
 """
 ON_GPU = """\
 cpu/t thread :                        [cudaLaunchKernel#1]                   [cudaLaunchKernel#2]    [cuda#3]
@@ -42,6 +43,7 @@ def a_dense_gradient(
         "aten::zeros": inputs((), (), (), (), ()),
         "aten::zero_": inputs(table),
         "aten::fill_": inputs(table, ()),
+        "torch::autograd::AccumulateGrad": inputs(table),
         "aten::addcdiv_": inputs(table, table, table, ()),
         "aten::mm": inputs((64, 64), (64, 8)),
     }

@@ -2,10 +2,11 @@
 --
 -- reads: slice, rollup_op, track_place, _launching_op
 -- notes: Of PyTorch, where the sizes of inputs were recorded. A lookup's gradient is dense where zeros of the shape of
---   the table are made for it. Left out are tables that a step computes with otherwise, as the last layer of a language
---   model does with that of its first: their gradient is of all rows by itself. Of an op that takes a list of tensors
---   a table has the part that it has of all gradients. Where there are no steps, all lookups count as those of one, and
---   those of the processes of a run add up.
+--   the table are made for it; what is looked up is a parameter where a gradient of that shape is accumulated. Left out
+--   are tables that a step computes with otherwise, as the last layer of a language model does with that of its first:
+--   their gradient is of all rows by itself. Of an op that takes a list of tensors a table has the part that it has of
+--   all gradients. Where there are no steps, all lookups count as those of one, and those of the processes of a run add
+--   up.
 -- columns:
 --   run_id, host_id
 --   table_rows | int | rows of the table; several of one shape are one
@@ -167,7 +168,7 @@ sums AS (
       CASE
         WHEN k.args_json IS NULL OR NOT k.args_json LIKE t.shape_text THEN 0
         WHEN k.name LIKE 'aten::_foreach_%' OR k.name LIKE 'aten::_fused_%'
-          THEN k.own_ps * COALESCE(share!(p.of_table, p.of_all), 0)
+          THEN k.own_ps * share!(p.of_table, p.of_all)
         WHEN k.name IN (
           'aten::fill_', 'aten::zero_', 'aten::add', 'aten::add_', 'aten::sub', 'aten::sub_', 'aten::mul',
           'aten::mul_', 'aten::div', 'aten::div_', 'aten::sqrt', 'aten::sqrt_', 'aten::pow', 'aten::pow_',
@@ -180,8 +181,9 @@ sums AS (
     ) AS on_table_ps
   FROM tables AS t
   INNER JOIN took AS k ON k.run_id = t.run_id AND k.host_id = t.host_id
-  LEFT JOIN parts AS p
+  INNER JOIN parts AS p
     ON p.run_id = t.run_id AND p.host_id = t.host_id AND p.height = t.height AND p.width = t.width
+  WHERE p.of_table > 0
   GROUP BY columns!(t, run_id, host_id, height, width, step_ids)
 )
 
