@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
-from tests.report import made_laws, made_programs, made_ranks
+from tests.report import made_laws, made_programs, made_ranks, made_tables
 
 MS = 10**9
 STEPS = "step train : [train.....][train.....][train.....]\n"
@@ -1126,6 +1126,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
+    "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
     "padded_batches": batches_of_padding,
     "padded_batches, to the longest": rows_of_wild_lengths,
     "time_between_runs_unseen": runs_apart,
