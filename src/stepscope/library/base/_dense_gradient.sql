@@ -21,7 +21,7 @@ WITH zeroed AS (
     TRY_CAST(arg!(z.args_json, "Input Dims"[0][0]) AS BIGINT) AS height,
     TRY_CAST(arg!(z.args_json, "Input Dims"[0][1]) AS BIGINT) AS width,
     arg!(z.args_json, "Input Dims"[0][2]) AS further,
-    CASE WHEN g.name = 'aten::_embedding_bag_dense_backward' THEN 1 ELSE 0 END AS is_bag,
+    CASE WHEN q.name = 'aten::_embedding_bag_dense_backward' THEN 1 ELSE 0 END AS is_bag,
     TRY_CAST(arg!(g.args_json, "Input Dims"[1][0]) AS BIGINT)
     * COALESCE(TRY_CAST(arg!(g.args_json, "Input Dims"[1][1]) AS BIGINT), 1) AS bag_ids,
     TRY_CAST(arg!(g.args_json, "Input Dims"[0][0]) AS BIGINT) AS size_0,
@@ -33,9 +33,10 @@ WITH zeroed AS (
   INNER JOIN rollup_op AS r ON r.id = z.rollup_id
   INNER JOIN slice AS p ON p.id = z.parent_id
   INNER JOIN slice AS g ON g.id = p.parent_id
+  INNER JOIN rollup_op AS q ON q.id = g.rollup_id
   WHERE
     r.name = 'aten::zero_'
-    AND g.name IN (
+    AND q.name IN (
       'aten::embedding_dense_backward', 'aten::_embedding_bag_dense_backward', 'aten::index_select_backward',
       'IndexBackward0'
     )
