@@ -34,7 +34,7 @@ ITEMS: list[Item] = [
     Item(
         "One step as a timeline of its ops",
         "stepscope xplane/tf_xla.xplane.pb.gz",
-        ("5 steps", "Most work on hosts: Conv2D"),
+        ("5 steps", "Most work on hosts, copies included: Conv2D"),
     ),
     Item(
         "Deception 1: an op is the unit, and what is inside is not seen",

@@ -39,12 +39,16 @@ def adapted(sql: str) -> str:
 
 
 def _json_text(texts: pa.Array, paths: pa.Array) -> pa.Array:
-    """The scalar at a path like $.a."b c" as text; NULL where there is none."""
+    """The scalar at a path like $.a."b c"[0] as text; NULL where there is none."""
     found: list[str | None] = []
     for text, path in zip(texts.to_pylist(), paths.to_pylist(), strict=True):
         value = None if text is None else json.loads(text)
-        for key in path.removeprefix("$.").split("."):
-            value = value.get(key.strip('"')) if isinstance(value, dict) else None
+        for key in path.removeprefix("$.").replace("[", ".[").split("."):
+            if key.startswith("["):
+                at = int(key.strip("[]"))
+                value = value[at] if isinstance(value, list) and at < len(value) else None
+            else:
+                value = value.get(key.strip('"')) if isinstance(value, dict) else None
         found.append(value if value is None or isinstance(value, str) else json.dumps(value))
     return pa.array(found, pa.string())
 

@@ -61,7 +61,7 @@ def _nodes(tree: exp.Expression) -> Iterator[str]:
         ):
             yield f"rounding differs: FLOOR before the cast, {node.sql()}"
         if isinstance(node, exp.JSONExtractScalar) and not _is_scalar_path(node):
-            yield f"a path like $.a.'b c': {node.sql()}"
+            yield f"a path like $.a.'b c'[0]: {node.sql()}"
         if isinstance(node, exp.Like) and "\\" in node.expression.sql():
             yield f"a backslash in LIKE is an escape on two engines only: {node.sql()}"
 
@@ -88,7 +88,8 @@ def _is_scalar_path(node: exp.JSONExtractScalar) -> bool:
     wrapped = node.find_ancestor(exp.Nullif) is not None
     _, *keys = node.expression.expressions if isinstance(node.expression, exp.JSONPath) else [None, None]
     return bool(wrapped) and all(
-        isinstance(key, exp.JSONPathKey) and str(key.this).replace("_", "").replace(" ", "").isalnum()
+        isinstance(key, (exp.JSONPathKey, exp.JSONPathSubscript))
+        and str(key.this).replace("_", "").replace(" ", "").isalnum()
         for key in keys
     )
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
-from tests.report import made_laws, made_programs, made_ranks
+from tests.report import made_laws, made_programs, made_ranks, made_tables
 
 MS = 10**9
 STEPS = "step train : [train.....][train.....][train.....]\n"
@@ -456,6 +456,15 @@ def launches_in_a_gap() -> Tables:
     """The same while many are."""
     launches = "gpu/compute lane! : [a:Mul..][b:Add..][c:Exp..]\n"
     return draw(f"{STEPS}{launches}gpu/stream:1 device_stream : {' ' * 24}[d:MatMul.]")
+
+
+def calls_in_a_gap() -> Tables:
+    """The same while the host is in calls of a runtime, which its tracer draws by their own names."""
+    tables = launches_in_a_gap()
+    for row in tables.rows["slice"]:
+        if row.get("op_name") in ("a", "b", "c"):
+            row.update(op_name=None)
+    return tables
 
 
 def waiting_for_what_is_not_recorded() -> Tables:
@@ -1005,6 +1014,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         an_op_on_the_host,
         one_launch_in_a_gap,
         launches_in_a_gap,
+        calls_in_a_gap,
         an_iterator_for_each_step,
         printing_in_the_graph,
         *made_laws.JUDGED,
@@ -1134,6 +1144,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
+    "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
     "padded_batches": batches_of_padding,
     "padded_batches, to the longest": rows_of_wild_lengths,
     "time_between_runs_unseen": runs_apart,

@@ -1,0 +1,59 @@
+"""Drawn programs of PyTorch that look up rows of a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.draw import Tables, draw
+
+STEPS = "step train : [train" + "." * 130 + "]\n"
+LOOKUP = """\
+cpu/t thread :[aten::embedding][aten::embedding_dense_backward............][aten::addcdiv_.........][aten::mm]
+cpu/t thread :                  [aten::zeros...........................]
+cpu/t thread :                    [aten::zero_.......................]
+cpu/t thread :                      [aten::fill_...................]
+cpu/u thread :                                                            [torch::autograd::AccumulateGrad]
+"""
+ON_GPU = """\
+cpu/t thread :                        [cudaLaunchKernel#1]                   [cudaLaunchKernel#2]    [cuda#3]
+gpu/s7 device_stream :                                   [fill_kernel#1...]           [addcdiv#2....] [gemm#3]
+"""
+
+
+def inputs(*sizes: Sequence[Any], **others: Any) -> dict[str, Any]:
+    """What PyTorch's profiler says of the inputs of an op."""
+    return {"Input Dims": sizes, **others}
+
+
+def a_dense_gradient(
+    rows: int = 300_000,
+    ids: Sequence[int] = (64, 20),
+    text: str = STEPS + LOOKUP,
+    args: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Tables:
+    """A step that looks up rows of a table of 64 columns; then its optimizer works on the whole of it.
+
+    args: of ops by name, what differs."""
+    table = (rows, 64)
+    known: dict[str, Mapping[str, Any]] = {
+        "aten::embedding": inputs(table, ids, (), (), (), **{"Sequence number": 60}),
+        "aten::embedding_dense_backward": inputs((*ids, 64), ids, (), (), ()),
+        "aten::zeros": inputs((), (), (), (), ()),
+        "aten::zero_": inputs(table),
+        "aten::fill_": inputs(table, ()),
+        "torch::autograd::AccumulateGrad": inputs(table),
+        "aten::addcdiv_": inputs(table, table, table, ()),
+        "aten::mm": inputs((64, 64), (64, 8)),
+    }
+    known |= dict(args or {})
+    tables = draw(text, producer="kineto")
+    tables.rows["source"][0]["framework"] = "pytorch"
+    for row in tables.rows["slice"]:
+        row["category"] = "cpu_op"
+        if row["correlation_id"] is not None:
+            row["category"] = "cuda_runtime" if row["name"].startswith("cuda") else "kernel"
+        elif row["name"] in known:
+            row["args_json"] = json.dumps(known[row["name"]], separators=(",", ":"))
+    return tables
