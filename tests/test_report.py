@@ -7,6 +7,7 @@ import functools
 
 import pytest
 
+from stepscope.library.statements import statement
 from stepscope.report import Report, build, section_text
 from stepscope.report.advice import next_commands
 from stepscope.report.parts import Chart, Column, Table
@@ -14,6 +15,7 @@ from stepscope.report.summary_sections import _splits
 from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import FakeTrace, drawn_trace
 from tests.report import made_ranks
+from tests.report.made_recordings import a_pipeline_beside_the_program
 from tests.report.recordings import derived
 
 
@@ -69,6 +71,28 @@ def test_sections_and_sentences():
     assert steps.chart is not None
     assert steps.chart.y == ("dur_ps", "input_wait_ps")
     assert found.facts["steps"] == 3
+
+
+def test_ops_of_the_pipeline_are_no_work_of_the_program():
+    """A function of the pipeline runs ops of the same names, on the thread on which the program's run."""
+    drawn = derived(a_pipeline_beside_the_program())
+    found = report(drawn)
+    assert (
+        "Most work on hosts besides the input pipeline: Exp (65.2 % of it), Mat (34.8 %)." in found.headline
+    )
+    for name in ("op_types", "ops"):
+        (table,) = [section.table for section in found.sections if section.name == name]
+        names = [column.name for column in table.columns]
+        rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+        of_input = {row["op_type"]: row["input_ps"] for row in rows}
+        assert of_input == {"Mat": 24 * UNIT_PS, "Exp": None, "DecodeJpeg": 14 * UNIT_PS}
+    (top,) = drawn_trace(drawn).query(statement("top_kinds_of_ops")).rows()
+    assert top[3:6] == ("Exp", "b", 15 * UNIT_PS)
+
+
+def test_a_recording_of_the_pipeline_alone():
+    (sentence,) = [line for line in report(draw("cpu/tf_data_a thread : [a:Mat]")).headline if "work" in line]
+    assert sentence == "Most work on hosts, all of it of the input pipeline: Mat (100.0 % of it)."
 
 
 def test_compiling_is_no_work_of_steps():

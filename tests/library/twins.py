@@ -235,7 +235,8 @@ def _sums(groups: dict[Any, list[tuple[Row, str]]], world: World) -> list[tuple[
         durs = [s["dur_ps"] for s, _ in members]
         own = sum(s["self_ps"] for s, _ in members)
         kind = max(world.shown(s, place) for s, place in members)
-        figures = (own, share(own, totals[key[0]]), sum(durs), len(durs), sum(durs) // len(durs))
+        # Nothing that is drawn works for an input pipeline.
+        figures = (own, share(own, totals[key[0]]), None, sum(durs), len(durs), sum(durs) // len(durs))
         rows.append((key, figures, key[0], kind, min(durs), max(durs)))
     return sorted(rows, key=lambda row: (row[2], -row[1][0], row[0]))
 

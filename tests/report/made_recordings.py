@@ -32,6 +32,23 @@ def an_event_file_of_scalars() -> Tables:
     return tables
 
 
+def a_pipeline_beside_the_program() -> Tables:
+    """A function of the pipeline runs on the thread on which the program's ops run."""
+    tables = draw(
+        """
+step           train  : [0.........................................]
+cpu/tf_data_a  thread : [InstantiatedCapturedFunction::Run]
+cpu/tf_data_a  thread :  [a:DecodeJpeg]
+cpu/pool       thread : [ExecutorState::Process][ExecutorState::Process]
+cpu/pool       thread : [a:Mat.................][a:Mat.][b:Exp........]
+"""
+    )
+    calls = [row for row in tables.rows["slice"] if "::" in row["name"]]
+    for number, row in zip((7, 7, 8), calls, strict=True):
+        row["args_json"] = json.dumps({"id": number})
+    return tables
+
+
 def a_graph() -> Tables:
     tables = Tables()
     tables.source(format="graph", producer="unknown", events_seen=7, events_stored=7)
@@ -1081,6 +1098,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
+    a_pipeline_beside_the_program,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
     a_memory_timeline, memory_of_devices, stacks_alone,
     a_long_start_up, switches_on,

@@ -52,6 +52,7 @@ WHOLE: dict[str, str] = {
     + "[s5]\ncpu/t thread : [a:Add]",
     "uneven steps": "step train : [s][s][s][s][s][s.............]\ncpu/t thread : [a:Add]",
     "waiting for input": STEPS + "cpu/t thread :  [IteratorGetNextOp::DoCompute......]",
+    "a pipeline alone": "cpu/tf_data_a thread : [a:MatMul]",
     "two rows": "cpu/1 lane : [a:MatMul.]\ncpu/2 lane :    [b:MatMul.]",
 }
 """Of which the whole report is listed."""

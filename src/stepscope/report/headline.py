@@ -172,7 +172,13 @@ def _busy_for(device: Mapping[str, Any], bound: str) -> str:
 def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) -> Iterable[str]:
     """The types of op with most of the work, as the program wrote them. of_ops: a recorder knows ops and
     their places; others draw whatever they are told to."""
-    place, rows = _work(op_types)
+    place, rows = _work(_besides_input(op_types))
+    all_place, all_rows = _work(op_types)
+    input_ps = sum(row["input_ps"] or 0 for row in all_rows)
+    besides = " besides the input pipeline"
+    if not rows:
+        # Nothing but the pipeline was recorded.
+        place, rows, besides = all_place, all_rows, ", all of it of the input pipeline"
     whole = sum(row["self_ps"] for row in rows)
     most_of = [op for op in _written_types(rows, of_libraries).most_common(3) if op[1] >= _TELLING * whole]
     named = told_apart([name for name, _ in most_of])
@@ -185,8 +191,14 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
         beside = [word for kind, word in _BESIDE.items() if _class_ps(rows, kind) >= _TELLING * whole]
         # The sentence before this one may be of the same op, as a part of what computes.
         included = f", {listed(beside)} included" if beside else ""
-        most = f"Most work {_PLACES[place]}{included}" if of_ops else "Most of what ran"
+        left_out = besides if input_ps >= _TELLING * whole else ""
+        most = f"Most work {_PLACES[place]}{left_out}{included}" if of_ops else "Most of what ran"
         yield f"{most}: {', '.join(f'{part})' for part in parts)}."
+
+
+def _besides_input(op_types: Rows) -> Rows:
+    """The types of op without what is work of the input pipeline."""
+    return [{**row, "self_ps": row["self_ps"] - (row["input_ps"] or 0)} for row in op_types]
 
 
 def _class_ps(rows: Rows, kind: str) -> int:
@@ -208,7 +220,7 @@ def _named_by_ops(op_types: Rows, launched: Sequence[tuple[str, int]]) -> Rows:
     all_ps = sum(row["self_ps"] for row in kernels)
     if not kernels or abs(sum(ps for _, ps in launched) - all_ps) > _TELLING * all_ps:
         return op_types
-    by_op = ({**kernels[0], "op_type": op, "self_ps": ps} for op, ps in launched)
+    by_op = ({**kernels[0], "op_type": op, "self_ps": ps, "input_ps": None} for op, ps in launched)
     return [*by_op, *(row for row in op_types if not _is_kernel(row))]
 
 

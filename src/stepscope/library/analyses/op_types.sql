@@ -13,6 +13,7 @@
 --   place | text | Place | device, host or launch, as in track_place
 --   self_ps | ps | Self | self times, added up
 --   share | ratio | Share | part of all self time on that kind of place
+--   input_ps | ps | Input | the part of the self times that is work of the input pipeline, if any
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
@@ -30,7 +31,8 @@ WITH types AS (
     SUM(o.sum_dur_ps) AS dur_ps,
     SUM(o.slices) AS number,
     MIN(o.min_dur_ps) AS least_ps,
-    MAX(o.max_dur_ps) AS most_ps
+    MAX(o.max_dur_ps) AS most_ps,
+    SUM(o.input_self_ps) AS feeding_ps
   FROM op_sum AS o
   GROUP BY o.place, o.op_type
 )
@@ -39,6 +41,7 @@ SELECT
   columns!(t, op_type, place),
   CAST(t.own_ps AS BIGINT) AS self_ps,
   share!(t.own_ps, t.place_ps) AS share,
+  CAST(NULLIF(t.feeding_ps, 0) AS BIGINT) AS input_ps,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
   mean!(t.dur_ps, t.number) AS mean_ps,

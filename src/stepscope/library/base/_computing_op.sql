@@ -1,6 +1,6 @@
 -- How long does each kind of slice of such an op run, on devices and on hosts?
 --
--- reads: rollup_op, track_place, slice, _started_source, _launching_op
+-- reads: rollup_op, track_place, slice, _started_source, _launching_op, _captured_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
@@ -11,24 +11,32 @@
 --   op_name, name, class
 --   slices | int | how many
 --   kind_ps | ps | their self times, added up
-WITH kinds AS (
+WITH captured AS (
+  SELECT c.of_rollup, COUNT(*) AS many, SUM(c.spent_ps) AS many_ps
+  FROM _captured_op AS c
+  GROUP BY c.of_rollup
+),
+
+kinds AS (
   SELECT
     r.id AS kind_id,
     columns!(r, run_id, host_id),
     p.place,
     r.op_type AS own_type,
     columns!(r, op_name, name, class),
-    r.slices AS own_slices,
-    COALESCE(r.op_self_ps, r.self_ps) AS own_ps,
+    r.slices - COALESCE(i.many, 0) AS own_slices,
+    CAST(COALESCE(r.op_self_ps, r.self_ps) - COALESCE(i.many_ps, 0) AS BIGINT) AS own_ps,
     CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   LEFT JOIN _started_source AS o ON o.started_source = r.source_id
+  LEFT JOIN captured AS i ON i.of_rollup = r.id
   WHERE
     o.started_source IS NULL
     AND r.layer IN ('compute', 'python')
     AND r.class <> 'input'
     AND p.place IN ('device', 'host')
+    AND (i.many IS NULL OR i.many < r.slices)
 ),
 
 kernels AS (

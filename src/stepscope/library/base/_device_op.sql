@@ -1,6 +1,6 @@
 -- How often and how long did each op run on each device, by the number of the device?
 --
--- reads: rollup_op, track_place
+-- reads: rollup_op, track_place, _captured_op
 -- notes: What op_sum is made of: names of runs, hosts and devices, which would be the same text in a million rows, are
 --   numbers here.
 -- columns:
@@ -14,7 +14,13 @@
 --   input_self_ps | ps | the part of them that is work of the input pipeline
 --   min_dur_ps | ps | shortest duration
 --   max_dur_ps | ps | longest duration
-WITH named AS (
+WITH captured AS (
+  SELECT c.of_rollup, SUM(c.spent_ps) AS many_ps
+  FROM _captured_op AS c
+  GROUP BY c.of_rollup
+),
+
+named AS (
   SELECT
     columns!(p, device_track_id, device_kind),
     COALESCE(r.op_name, r.name) AS op,
@@ -23,10 +29,11 @@ WITH named AS (
     r.slices AS number,
     r.total_ps,
     r.op_self_ps AS own_ps,
-    CASE WHEN r.layer = 'input work' THEN r.op_self_ps ELSE 0 END AS feeding_ps,
+    CASE WHEN r.layer = 'input work' THEN r.op_self_ps ELSE COALESCE(i.many_ps, 0) END AS feeding_ps,
     columns!(r, min_ps, max_ps)
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
+  LEFT JOIN captured AS i ON i.of_rollup = r.id
   WHERE r.is_op
 )
 

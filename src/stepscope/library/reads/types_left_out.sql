@@ -3,10 +3,10 @@
 -- reads: op_sum, _started_source
 -- columns:
 --   place, op_type
---   self_ps | ps | self times, added up
+--   self_ps | ps | self times, added up, without work of the input pipeline
 SELECT
   columns!(o, place, op_type),
-  sum!(o.sum_self_ps) AS self_ps
+  sum!(o.sum_self_ps - o.input_self_ps) AS self_ps
 FROM op_sum AS o
 INNER JOIN _started_source AS s ON s.started_source = o.source_id
 GROUP BY o.place, o.op_type

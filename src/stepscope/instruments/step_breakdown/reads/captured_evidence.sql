@@ -1,7 +1,7 @@
 -- When does something execute or wait, as in step_evidence, where functions of the input are captured?
 --
--- reads: slice, _evidence_label
--- notes: Ops of captured functions are work of the input. An executor runs a function; its ops are its children.
+-- reads: slice, _evidence_label, _captured_op
+-- notes: Ops of captured functions are work of the input.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   sources | ints | sources to look at
@@ -13,29 +13,10 @@
 --   layer | text | as in _evidence_label
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end
-WITH named AS (
-  SELECT
-    columns!(s, id, source_id),
-    CASE WHEN s.name LIKE 'ExecutorState::%' THEN 1 ELSE 0 END AS runs,
-    CASE WHEN s.args_json LIKE '%"id"%' THEN arg!(s.args_json, id) END AS function_id
-  FROM slice AS s
-  WHERE
-    s.source_id IN $sources
-    AND (s.name LIKE 'InstantiatedCapturedFunction::%' OR s.name LIKE 'ExecutorState::%')
-),
-
-captured AS (
-  SELECT n.source_id, n.function_id
-  FROM named AS n
-  WHERE n.runs = 0
-  GROUP BY n.source_id, n.function_id
-),
-
-ran AS (
-  SELECT n.id
-  FROM named AS n
-  INNER JOIN captured AS c ON c.source_id = n.source_id AND c.function_id = n.function_id
-  WHERE n.runs = 1
+WITH ran AS (
+  SELECT c.slice_id
+  FROM _captured_op AS c
+  WHERE c.source_id IN $sources
 ),
 
 layers AS (
@@ -48,14 +29,14 @@ placed AS (
   SELECT
     l.source_id,
     CASE
-      WHEN l.because = 'other' OR r.id IS NULL THEN l.layer
+      WHEN l.because = 'other' OR r.slice_id IS NULL THEN l.layer
       WHEN l.because = 'python' THEN 'input python'
       ELSE 'input work'
     END AS counts_to,
     columns!(s, ts_ps, dur_ps)
   FROM slice AS s
   INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
-  LEFT JOIN ran AS r ON r.id = s.parent_id
+  LEFT JOIN ran AS r ON r.slice_id = s.id
   WHERE s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
 )
 
