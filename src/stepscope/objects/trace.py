@@ -300,7 +300,7 @@ def open(
     >>> stepscope.open("tests/samples/capture/slow_map")
     <stepscope.Trace of tests/samples/capture/slow_map: 2 sources>
     >>> len(stepscope.open(["tests/samples/profiler_hook/timeline-5.json", "tests/samples/chrome"]).sources)
-    7
+    9
 
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
