@@ -192,6 +192,7 @@ def run(options, console):
 ENGINE = '''
 """SQLite as the engine: tables of a lake are copied into it when a query first names them."""
 
+import json
 import math
 import re
 import sqlite3
@@ -218,6 +219,12 @@ class Answer:
             yield batch
 
 
+def named_value(text, path):
+    """A value of JSON by a path such as $.id, as text."""
+    value = json.loads(text).get(path.removeprefix("$.")) if text else None
+    return None if value is None else str(value)
+
+
 class SQLite:
     """stepscope.engines.Engine on SQLite."""
 
@@ -225,6 +232,7 @@ class SQLite:
         self.whole_runs = False
         self._con, self._waiting = sqlite3.connect(":memory:"), {}
         self._con.create_function("FLOOR", 1, math.floor, deterministic=True)
+        self._con.create_function("JSON_EXTRACT_STRING", 2, named_value, deterministic=True)
 
     def prepare(self, work):
         self._doubt = work.doubt

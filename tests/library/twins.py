@@ -235,10 +235,13 @@ def _sums(groups: dict[Any, list[tuple[Row, str]]], world: World) -> list[tuple[
         durs = [s["dur_ps"] for s, _ in members]
         own = sum(s["self_ps"] for s, _ in members)
         kind = max(world.shown(s, place) for s, place in members)
-        # Nothing that is drawn works for an input pipeline.
-        figures = (own, share(own, totals[key[0]]), None, sum(durs), len(durs), sum(durs) // len(durs))
+        figures = (own, share(own, totals[key[0]]), sum(durs), len(durs), sum(durs) // len(durs))
         rows.append((key, figures, key[0], kind, min(durs), max(durs)))
     return sorted(rows, key=lambda row: (row[2], -row[1][0], row[0]))
+
+
+IN_PIPELINE = None
+"""Nothing that is drawn works for an input pipeline."""
 
 
 def op_types(tables: Tables) -> list[tuple[Any, ...]]:
@@ -248,7 +251,7 @@ def op_types(tables: Tables) -> list[tuple[Any, ...]]:
     for s, place in world.ops():
         groups[place, s["op_type"] or s["op_name"] or s["name"]].append((s, place))
     return [
-        (k[1], place, *figures, kind, low, high)
+        (k[1], place, *figures, kind, low, high, IN_PIPELINE)
         for k, figures, place, kind, low, high in _sums(groups, world)
     ]
 
@@ -261,7 +264,7 @@ def ops(tables: Tables) -> list[tuple[Any, ...]]:
         op = s["op_name"] or s["name"]
         groups[place, op, s["op_type"] or op].append((s, place))
     return [
-        (k[1], place, *figures, kind, k[2], low, high)
+        (k[1], place, *figures, kind, k[2], low, high, IN_PIPELINE)
         for k, figures, place, kind, low, high in _sums(groups, world)
     ]
 

@@ -13,13 +13,13 @@
 --   place | text | Place | device, host or launch, as in track_place
 --   self_ps | ps | Self | self times, added up
 --   share | ratio | Share | part of all self time on that kind of place
---   input_ps | ps | Input | the part of the self times that is work of the input pipeline, if any
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
 --   class | text | Class | compute, copy, communication, compile, python, dispatch, input or wait
 --   min_ps | ps | Shortest | shortest duration
 --   max_ps | ps | Longest | longest duration
+--   input_ps | ps | Input | the part of the self times that is work of the input pipeline, if any
 WITH types AS (
   SELECT
     columns!(o, place, op_type),
@@ -41,12 +41,12 @@ SELECT
   columns!(t, op_type, place),
   CAST(t.own_ps AS BIGINT) AS self_ps,
   share!(t.own_ps, t.place_ps) AS share,
-  CAST(NULLIF(t.feeding_ps, 0) AS BIGINT) AS input_ps,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
   mean!(t.dur_ps, t.number) AS mean_ps,
   t.last_class AS class,
   t.least_ps AS min_ps,
-  t.most_ps AS max_ps
+  t.most_ps AS max_ps,
+  CAST(NULLIF(t.feeding_ps, 0) AS BIGINT) AS input_ps
 FROM types AS t
 ORDER BY nulls_last!(t.place, t.own_ps DESC, t.op_type)

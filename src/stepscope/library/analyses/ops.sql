@@ -13,7 +13,6 @@
 --   place | text | Place | device, host or launch, as in track_place
 --   self_ps | ps | Self | self times, added up
 --   share | ratio | Share | part of all self time on that kind of place
---   input_ps | ps | Input | the part of the self times that is work of the input pipeline, if any
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
@@ -21,6 +20,7 @@
 --   op_type | text | Op type | its type, or its name where a recording knows no types
 --   min_ps | ps | Shortest | shortest duration
 --   max_ps | ps | Longest | longest duration
+--   input_ps | ps | Input | the part of the self times that is work of the input pipeline, if any
 WITH ops AS (
   SELECT
     columns!(o, place, op, op_type),
@@ -47,14 +47,14 @@ SELECT
   columns!(t, op, place),
   CAST(t.own_ps AS BIGINT) AS self_ps,
   share!(t.own_ps, p.place_ps) AS share,
-  CAST(NULLIF(t.feeding_ps, 0) AS BIGINT) AS input_ps,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
   mean!(t.dur_ps, t.number) AS mean_ps,
   t.last_class AS class,
   t.op_type,
   t.least_ps AS min_ps,
-  t.most_ps AS max_ps
+  t.most_ps AS max_ps,
+  CAST(NULLIF(t.feeding_ps, 0) AS BIGINT) AS input_ps
 FROM ops AS t
 INNER JOIN places AS p ON p.of_place = t.place
 ORDER BY nulls_last!(t.place, t.own_ps DESC, t.op, t.op_type)
