@@ -42,7 +42,7 @@ def test_all_views_agree(path: Path) -> None:
         treemap: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         for _, _, place, _, op, op_type, class_, *_ in trace.query(statement("page_ops", most=10**9)).rows():
             treemap[op, op_type, place].add(class_)
-        types = {(row[0], row[1]): row[8] for row in trace.ask(library.named("op_types")).rows()}
+        types = {(row[0], row[1]): row[7] for row in trace.ask(library.named("op_types")).rows()}
         made: dict[str, list[tuple[int, set[str], str]]] = defaultdict(list)
         for name, op, op_type, place, own_ps in trace.query(_OPS).rows():
             of_type = types[op_type, place]
@@ -60,7 +60,7 @@ def test_all_views_agree(path: Path) -> None:
 def test_fetching_a_batch_is_input(path: str) -> None:
     with open_trace(SAMPLES / path, cache=False) as trace:
         fetches = {
-            row[8] for row in trace.ask(library.named("op_types")).rows() if row[0] == "IteratorGetNext"
+            row[7] for row in trace.ask(library.named("op_types")).rows() if row[0] == "IteratorGetNext"
         }
     assert fetches == {"input"}
 
