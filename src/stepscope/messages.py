@@ -335,7 +335,7 @@ ERRORS: dict[str, Message] = {
         "The file was recognised, but not one event could be read: it is damaged at the very beginning, "
         "compressed in an unsupported way, or not what its first bytes claim. Or it is called .xplane.pb but "
         "is empty or something else, as happens when a recording is cut off. Or it is whole, and nothing "
-        "that it holds has a begin and an end, as in a database of scheduling alone.",
+        "in it has a duration, as in a database that holds scheduling alone.",
         "Record or copy it again; compare its size and checksum with the original. Where the file is whole, "
         "the message says what to record. The other sources of the command are still read.",
     ),

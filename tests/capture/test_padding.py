@@ -25,7 +25,7 @@ def padded(width: int) -> Any:
         ([padded(100), {"ids": padded(50), "stars": ROWS[:, 0]}], (70, 150), (560, 1200)),
         # The longest row of the batch ends it: behind the others is padding.
         ([np.where(np.arange(40) < [[40], *[[10]] * 7], ROWS, 0)], (0, 40), (210, 320)),
-        # What pads is no value that rows have all along.
+        # A value that rows also hold before their ends does not pad them.
         ([np.eye(40, dtype=int)[:8]], (32, 40), (0, 320)),
         ([np.zeros((8, 40), int)], (40, 40), (320, 320)),
         # Numbers that are no whole ones are no words.

@@ -23,7 +23,7 @@ _MOST_DOT_BYTES = 256 << 20
 
 
 def sniff(head: bytes, name: str) -> bool:
-    """Fields of a graph, or their names as text; or how DOT begins that is no picture of a profile."""
+    """Fields of a graph, or their names as text, or the beginning of DOT, unless a profiler drew it."""
     return _core.sniff(NAME, head, name) or (is_dot(head) and other_tool(head) is None)
 
 

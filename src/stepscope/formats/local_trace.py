@@ -142,11 +142,11 @@ def _id(span: _TraceSpan) -> str | None:
 
 def _threads(entry: memoryview) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
     """The threads of a device."""
-    device = _fields(_fields(entry).get(2, [memoryview(b"")])[0])
+    device = _value(entry)
     process = _text(device, 1)
     pid = _number(device, 2)
     for resource in device.get(3, ()):
-        about = _fields(_fields(resource).get(2, [memoryview(b"")])[0])
+        about = _value(resource)
         tid, name = _number(about, 2), _text(about, 1)
         yield (pid, tid), (process, "" if name == str(tid) else name)
 
@@ -174,6 +174,11 @@ def _fields(data: memoryview) -> dict[int, list[memoryview]]:
     for number, _, body in protobuf.whole(data):
         found[number].append(body)
     return found
+
+
+def _value(entry: memoryview) -> dict[int, list[memoryview]]:
+    """The message that an entry of a map holds under its number."""
+    return _fields(_fields(entry).get(2, [memoryview(b"")])[0])
 
 
 def _text(found: Mapping[int, Sequence[memoryview]], number: int) -> str:

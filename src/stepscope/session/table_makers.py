@@ -48,7 +48,7 @@ VERSIONS = {name: version for names, version in _MADE.items() for name in names}
 TOGETHER = {name: names for names in _MADE for name in names}
 """Tables that are made along with one."""
 OF_HOSTS = frozenset({"step_part", "stack_part", "broken_law", "op_cost"})
-"""Those whose rows about a host are made of that host's alone."""
+"""Tables whose rows about a host are made from the rows of that host alone."""
 
 
 Logs = Mapping[str, Sequence[tuple[ByteLocation, str]]]

@@ -13,8 +13,8 @@
 --   gradients: torch.optim.SparseAdam, Adagrad or SGD. Or make the table smaller: hash its ids into fewer rows.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: Adam decays its moments and moves the variable in each step, also where the gradient is zero. Of an
---   embedding with many rows that takes most of the step, however few of them the batch looked up. PyTorch makes the
---   gradient itself as large as the table, of zeros but for a few rows, unless it is told to make a sparse one.
+--   embedding with many rows that takes most of the step, however few of them the batch looked up. PyTorch makes
+--   the gradient as large as the table and leaves most of its rows zero, unless it is told to make a sparse one.
 -- formula: share = self times of the ops of an update_… scope that has a (Resource)ScatterAdd and a Sqrt / those of all
 --   ops that compute on the host. Reported from 0.1 where the ops beside ScatterAdd take ten times as long as it.
 --   Of PyTorch, where shapes were recorded: self times of elementwise ops, fills and optimizers that have a tensor of the
