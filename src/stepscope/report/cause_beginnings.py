@@ -49,7 +49,7 @@ def most_allocates(judgement: Judgement) -> Allocating | None:
     return found
 
 
-def _of_code(judgement: Judgement) -> float | None:
+def _part_of_code(judgement: Judgement) -> float | None:
     """The share of code that is taken from a device, as when a program ends, in the calls that free and
     allocate; None where these are not most of what sets the device up."""
     found = most_allocates(judgement)
@@ -146,17 +146,19 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         ),
     ),
     "setup": (
-        Beginning(lambda judgement: _of_code(judgement) == 1, "unloading code from the device takes {part}"),
         Beginning(
-            lambda judgement: (_of_code(judgement) or 0) >= 0.5,
+            lambda judgement: _part_of_code(judgement) == 1, "unloading code from the device takes {part}"
+        ),
+        Beginning(
+            lambda judgement: (_part_of_code(judgement) or 0) >= 0.5,
             "unloading code from the device, and freeing its memory, take {part}",
         ),
         Beginning(
-            lambda judgement: bool(_of_code(judgement)),
+            lambda judgement: bool(_part_of_code(judgement)),
             "allocating and freeing memory of the device, and unloading code, take {part}",
         ),
         Beginning(
-            lambda judgement: _of_code(judgement) is not None,
+            lambda judgement: _part_of_code(judgement) is not None,
             "allocating and freeing memory of the device takes {part}",
         ),
     ),
