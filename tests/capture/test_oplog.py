@@ -35,8 +35,6 @@ def test_ops_of_called_functions_have_the_names_that_they_run_under():
 
 def test_the_last_trace_is_found_in_tensorflow_2_0_to_2_2():
     """Their functions do not list their traces: those that create variables come first."""
-    from types import SimpleNamespace
-
     from stepscope.capture.tf2 import graph_of
 
     def traced(*graphs: str) -> SimpleNamespace:

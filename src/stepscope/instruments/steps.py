@@ -157,7 +157,7 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
         start, end = facts["slices_start_ps"], facts["slices_end_ps"]
     if start == end:
         return []
-    start, end = _without_silence(store, Stretch(start, end))
+    start, end = _stretch(store, Stretch(start, end))
     steps = _merged(store, marks.sources)
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
@@ -165,13 +165,26 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
     return steps
 
 
-def _without_silence(store: Store, whole: Stretch) -> Stretch:
-    """A long recording as far as something begins in it."""
-    executed = _executed(store) if may_reach_beyond(whole) else None
-    if executed is None:
+def _stretch(store: Store, whole: Stretch) -> Stretch:
+    """A recording without spans of requests, which belong to no thread and may have a clock of their own, and
+    as far as something begins in it."""
+    of_requests = {
+        row["id"]
+        for row in _rows(store, "track")
+        if row["kind"] == "async" and row["records"] == "annotation"
+    }
+    is_small = store.tables().get("slice", 0) <= MOST_MERGED
+    if not is_small or not (of_requests or may_reach_beyond(whole)):
         return whole
-    slices = [(row["ts_ps"], row["ts_ps"] + row["dur_ps"]) for row in executed]
-    return before_the_end(whole, slices)
+    spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    for row in store.rows("slice"):
+        spans[row["track_id"] in of_requests].append((row["ts_ps"], row["ts_ps"] + row["dur_ps"]))
+    if not spans[False]:
+        return whole
+    inner = Stretch(min(begin for begin, _ in spans[False]), max(end for _, end in spans[False]))
+    if spans[True] and all(end <= inner.start_ps or begin >= inner.end_ps for begin, end in spans[True]):
+        _note(store, "spans-elsewhere", "no span of a request lies in the time of everything else", "info")
+    return whole if inner.start_ps == inner.end_ps else before_the_end(inner, spans[False])
 
 
 def _keep(store: Store, steps: Sequence[Step]) -> None:
@@ -395,6 +408,6 @@ def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)
 
 
-def _note(store: Store, slug: str, detail: str) -> None:
-    note = {"slug": slug, "effect": "missing", "events": 0, "first_offset": None, "detail": detail}
+def _note(store: Store, slug: str, detail: str, effect: str = "missing") -> None:
+    note = {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
     store.update_facts({"notes": [*store.facts.get("notes", []), note]})
