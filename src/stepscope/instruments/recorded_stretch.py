@@ -7,7 +7,10 @@ rotated, durations that a recorder counted in another unit or that wrapped. Shar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
 
 HOUR_PS = 3600 * 10**12
 MOST = 0.9
@@ -24,9 +27,25 @@ class Stretch(NamedTuple):
     end_ps: int
 
 
-def may_reach_beyond(whole: Stretch) -> bool:
-    """Whether a recording is so long that its end is worth a look."""
-    return whole.end_ps - whole.start_ps > HOUR_PS
+def stretch_of(store: Store, whole: Stretch) -> tuple[Stretch, bool]:
+    """A recording without spans of requests, which belong to no thread and may have a clock of their own, and
+    as far as something begins in it; and whether all these spans lie elsewhere."""
+    tracks = store.rows("track") if "track" in store.tables() else []
+    of_requests = {row["id"] for row in tracks if row["kind"] == "async" and row["records"] == "annotation"}
+    if not of_requests and whole.end_ps - whole.start_ps <= HOUR_PS:
+        return whole, False
+    spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    for row in store.rows("slice"):
+        spans[row["track_id"] in of_requests].append((row["ts_ps"], row["ts_ps"] + row["dur_ps"]))
+    if not spans[False]:
+        return whole, False
+    inner = Stretch(min(begin for begin, _ in spans[False]), max(end for _, end in spans[False]))
+    elsewhere = bool(spans[True]) and all(
+        end <= inner.start_ps or begin >= inner.end_ps for begin, end in spans[True]
+    )
+    if inner.start_ps == inner.end_ps:
+        return whole, elsewhere
+    return before_the_end(inner, spans[False]), elsewhere
 
 
 def before_the_end(whole: Stretch, slices: Sequence[tuple[int, int]]) -> Stretch:

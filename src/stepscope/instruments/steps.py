@@ -25,7 +25,7 @@ from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
-from stepscope.instruments.recorded_stretch import Stretch, before_the_end, may_reach_beyond
+from stepscope.instruments.recorded_stretch import Stretch, stretch_of
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
 
@@ -157,34 +157,16 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
         start, end = facts["slices_start_ps"], facts["slices_end_ps"]
     if start == end:
         return []
-    start, end = _stretch(store, Stretch(start, end))
+    if store.tables().get("slice", 0) <= MOST_MERGED:
+        (start, end), spans_elsewhere = stretch_of(store, Stretch(start, end))
+        if spans_elsewhere:
+            detail = "no span of a request lies in the time of everything else"
+            _note(store, "spans-elsewhere", detail, "info")
     steps = _merged(store, marks.sources)
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
         _note(store, "no-steps", "nothing in the recording shows where a step begins")
     return steps
-
-
-def _stretch(store: Store, whole: Stretch) -> Stretch:
-    """A recording without spans of requests, which belong to no thread and may have a clock of their own, and
-    as far as something begins in it."""
-    of_requests = {
-        row["id"]
-        for row in _rows(store, "track")
-        if row["kind"] == "async" and row["records"] == "annotation"
-    }
-    is_small = store.tables().get("slice", 0) <= MOST_MERGED
-    if not is_small or not (of_requests or may_reach_beyond(whole)):
-        return whole
-    spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-    for row in store.rows("slice"):
-        spans[row["track_id"] in of_requests].append((row["ts_ps"], row["ts_ps"] + row["dur_ps"]))
-    if not spans[False]:
-        return whole
-    inner = Stretch(min(begin for begin, _ in spans[False]), max(end for _, end in spans[False]))
-    if spans[True] and all(end <= inner.start_ps or begin >= inner.end_ps for begin, end in spans[True]):
-        _note(store, "spans-elsewhere", "no span of a request lies in the time of everything else", "info")
-    return whole if inner.start_ps == inner.end_ps else before_the_end(inner, spans[False])
 
 
 def _keep(store: Store, steps: Sequence[Step]) -> None:
