@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from stepscope.instruments.recorded_stretch import HOUR_PS, Stretch, before_the_end
+from stepscope.instruments.recorded_stretch import HOUR_PS, RecordedStretch, cut_at_silence
 from stepscope.report import summary
 from stepscope.session.trace import OpenTrace
 from stepscope.session.trace import open as open_trace
@@ -43,10 +43,10 @@ def test_a_long_recording_in_which_something_goes_on_is_judged_whole(tmp_path):
 
 
 def test_short_recordings_and_few_slices_are_judged_whole():
-    long = Stretch(0, 2 * HOUR_PS)
-    assert before_the_end(long, [(0, 1), (1, 2 * HOUR_PS)]) == long
-    short = Stretch(0, HOUR_PS)
-    assert before_the_end(short, [(at, HOUR_PS) for at in range(20)]) == short
+    long = RecordedStretch(0, 2 * HOUR_PS)
+    assert cut_at_silence(long, [(0, 1), (1, 2 * HOUR_PS)]) == long
+    short = RecordedStretch(0, HOUR_PS)
+    assert cut_at_silence(short, [(at, HOUR_PS) for at in range(20)]) == short
 
 
 def test_spans_of_sequences_in_another_clock_stretch_nothing(tmp_path):

@@ -20,14 +20,14 @@ FEW_SLICES = 10
 """Fewer say nothing about when something begins."""
 
 
-class Stretch(NamedTuple):
+class RecordedStretch(NamedTuple):
     """A part of a recording."""
 
     start_ps: int
     end_ps: int
 
 
-def stretch_of(store: Store, whole: Stretch) -> tuple[Stretch, bool]:
+def recorded_stretch(store: Store, whole: RecordedStretch) -> tuple[RecordedStretch, bool]:
     """A recording without spans of requests, which belong to no thread and may have a clock of their own, and
     as far as something begins in it; and whether all these spans lie elsewhere."""
     tracks = store.rows("track") if "track" in store.tables() else []
@@ -39,16 +39,16 @@ def stretch_of(store: Store, whole: Stretch) -> tuple[Stretch, bool]:
         spans[row["track_id"] in of_requests].append((row["ts_ps"], row["ts_ps"] + row["dur_ps"]))
     if not spans[False]:
         return whole, False
-    inner = Stretch(min(begin for begin, _ in spans[False]), max(end for _, end in spans[False]))
+    inner = RecordedStretch(min(begin for begin, _ in spans[False]), max(end for _, end in spans[False]))
     elsewhere = bool(spans[True]) and all(
         end <= inner.start_ps or begin >= inner.end_ps for begin, end in spans[True]
     )
     if inner.start_ps == inner.end_ps:
         return whole, elsewhere
-    return before_the_end(inner, spans[False]), elsewhere
+    return cut_at_silence(inner, spans[False]), elsewhere
 
 
-def before_the_end(whole: Stretch, slices: Sequence[tuple[int, int]]) -> Stretch:
+def cut_at_silence(whole: RecordedStretch, slices: Sequence[tuple[int, int]]) -> RecordedStretch:
     """The recording without what follows when nothing begins any more. slices: begin and end of each."""
     last = max((begin for begin, _ in slices), default=whole.start_ps)
     silent_ps = whole.end_ps - last
@@ -56,4 +56,4 @@ def before_the_end(whole: Stretch, slices: Sequence[tuple[int, int]]) -> Stretch
         return whole
     end = max((end for _, end in slices if end - last < (1 - MOST) * silent_ps), default=last)
     end = max(end, last)
-    return Stretch(whole.start_ps, end) if end > whole.start_ps else whole
+    return RecordedStretch(whole.start_ps, end) if end > whole.start_ps else whole

@@ -25,7 +25,7 @@ from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
-from stepscope.instruments.recorded_stretch import Stretch, stretch_of
+from stepscope.instruments.recorded_stretch import RecordedStretch, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
 
@@ -158,7 +158,7 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
     if start == end:
         return []
     if store.tables().get("slice", 0) <= MOST_MERGED:
-        (start, end), spans_elsewhere = stretch_of(store, Stretch(start, end))
+        (start, end), spans_elsewhere = recorded_stretch(store, RecordedStretch(start, end))
         if spans_elsewhere:
             detail = "no span of a request lies in the time of everything else"
             _note(store, "spans-elsewhere", detail, "info")
@@ -235,10 +235,10 @@ def _recorded(
     if calls:
         name = max(calls, key=lambda call: (calls[call], call))
         steps = [step._replace(name=name) for step in steps]
-    return numbered(_without_cut(classify(steps, compiling(marks)), cut))
+    return numbered(_leave_out_cut(classify(steps, compiling(marks)), cut))
 
 
-def _without_cut(steps: list[Step], cut: Mapping[int, float]) -> list[Step]:
+def _leave_out_cut(steps: list[Step], cut: Mapping[int, float]) -> list[Step]:
     """The steps, of which averages leave out those that the recording has in part, where it has others whole.
     cut: the part of a step that was recorded, by when it begins."""
     if not any(step.averaged and step.ts_ps not in cut for step in steps):
