@@ -28,6 +28,8 @@ _ALONG = 0.15
 """Where so much of the cause's time goes of other labels, more goes than the sentence before says."""
 _OTHERS = 1.05
 """Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
+_KEEP_UP = ", as far as the loader's workers keep up"
+"""Work that nobody recorded makes the batches."""
 _BY = {
     "profiler": ", and without the profiler",
     "disturbed": ", by the steps that other programs disturbed least",
@@ -69,8 +71,7 @@ def remains(judgement: Judgement) -> Remains:
     if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
     saved = _saved(judgement)
-    # What has to be done in another way may take as long.
-    high_ps = max(judgement.mean_ps, judgement.left_ps) if is_replaced(judgement) else judgement.high_ps
+    high_ps = max(judgement.mean_ps, judgement.left_ps) if _may_stay(judgement) else judgement.high_ps
     low, high = told_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
@@ -91,8 +92,13 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
     low, high = told_range(*bounds)
     if low is None or saved_ps <= 0:
         return None, None, None
-    # What replaces it may take as long.
-    return saved_ps, 0 if is_replaced(judgement) else low, high
+    return saved_ps, 0 if _may_stay(judgement) else low, high
+
+
+def _may_stay(judgement: Judgement) -> bool:
+    """Whether a step may take as long as ever: what has to be done in another way may, and so may workers
+    that nobody recorded and that the cause hides."""
+    return is_replaced(judgement) or judgement.fed_unseen
 
 
 def is_replaced(judgement: Judgement) -> bool:
@@ -121,9 +127,9 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         return [] if judgement.cause in ("dispatch", "idle") else [sentence]
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
-        return [
-            f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter(known)}."
-        ]
+        keep_up = _KEEP_UP if judgement.fed_unseen else ""
+        shorter_by = f"{shorter(known)}{keep_up}"
+        return [f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter_by}."]
     if amount is None:
         return []
     # A bound that is lower than what the sentence before leaves needs its reason, too.

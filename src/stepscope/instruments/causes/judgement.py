@@ -305,6 +305,9 @@ class Judgement(Explanation, Weighed):
     of_ops: bool = True
     """Whether the recorder knows ops. Where it does not, whatever it drew stands for one."""
     rival: Rival | None = None
+    fed_unseen: bool = False
+    """Whether batches come from processes that were not recorded, and may be what limits the steps without
+    the cause."""
     broken: tuple[Broken, ...] = ()
     """Laws that do not hold of what it was decided by."""
 

@@ -2,7 +2,8 @@
 
 The parts of a step tell what is left of the time of the thread that drives it. What goes on meanwhile, such
 as an input pipeline that keeps ahead of a slow model, costs nothing as long as the cause hides it, and limits
-the step afterwards.
+the step afterwards. What workers of a DataLoader need for a batch was not recorded: it may be as much as the
+step takes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from statistics import fmean
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.judgement import CauseName, Judgement
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
+from stepscope.instruments.pipeline import loaders
+from stepscope.instruments.pipeline.loaders import Loading
 from stepscope.instruments.replay import recorded_steps
 from stepscope.instruments.replay.whatif import CAUSES, DurationChange, ask
 from stepscope.instruments.step_breakdown import part_tables
@@ -30,6 +33,7 @@ waiting for input has its own model."""
 def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Judgement]:
     """The judgements, with what is left where the replay knows it better: of ops on devices, and where hidden
     work limits it. Nothing is replayed where no more is hidden than is left anyway."""
+    judged = fed_unseen(judged, loaders.find(query))
     hiding = [judgement for judgement in judged if judgement.cause in _HIDING and not judgement.whole_capture]
     if not hiding:
         return list(judged)
@@ -53,6 +57,18 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
             else _limit_removal(judgement, needs_ps, hidden.get(host, 0))
         )
     return found
+
+
+def fed_unseen(judged: Sequence[Judgement], loading: Sequence[Loading]) -> list[Judgement]:
+    """The judgements, those marked whose batches come from workers, which may take as long for one as the
+    step takes so far."""
+    fed = {of_host.host_id for of_host in loading if any(loader.workers for loader in of_host.loaders)}
+    return [
+        replace(judgement, fed_unseen=True)
+        if judgement.host_id in fed and judgement.cause not in ("input", "none", "unknown")
+        else judgement
+        for judgement in judged
+    ]
 
 
 def _known(judgement: Judgement) -> int:
