@@ -272,7 +272,7 @@ def test_what_ops_of_a_type_compute_is_computed_in_another_way():
         steps=[SimpleNamespace(id=n, dur_ps=100 * MS, sums={"compute": 100 * MS}) for n in range(30)],
         had_cores=1.0, paces=None, mean_ps=100 * MS,
         top_op=SimpleNamespace(on_device=False, share=0.8, launched=0, is_product=False),
-        top_layer=SimpleNamespace(share=0.8),
+        top_layer=SimpleNamespace(share=0.8), whole_table=None,
     )  # fmt: skip
     layer = ComputeCause().step_without(host, Explanation(layer_share=0.8))
     assert (layer.ps, layer.high_ps) == (20 * MS, pytest.approx(20 * MS * (1 + ERRORS * AGAIN)))

@@ -1024,6 +1024,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield "ops that are computed again", ops_that_are_computed_again()
     yield "collecting garbage", collecting_garbage()
+    yield "a table that is updated as a whole", made_tables.a_dense_gradient()
     yield "a graph that two lines run", a_graph_that_two_lines_run()
     yield "ops of a line that two lines run", a_graph_that_two_lines_run(made=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())

@@ -144,6 +144,17 @@ class Recomputed(NamedTuple):
     """Of a mean step."""
 
 
+class WholeTable(NamedTuple):
+    """A table that is updated as a whole for the few rows that a step looks up."""
+
+    rows: int
+    columns: int
+    used_rows: int
+    """The most rows that a step looks up."""
+    share: float
+    """What ops on all rows take of the time of all ops."""
+
+
 class GarbageCollection(NamedTuple):
     """Runs of Python's garbage collection within steps."""
 
@@ -191,6 +202,8 @@ class Explanation:
     recomputed: Recomputed | None = None
     doubles: float | None = None
     """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
+    table: WholeTable | None = None
+    """Where ops on all rows of one take more than the type of op that takes most."""
     gradients_too: bool = False
     """Whether gradients of what `spent_in` computes count to it, of ops."""
     in_python: bool = False

@@ -277,7 +277,7 @@ def _overlapping(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     return timed[first:last]
 
 
-def _within(spans: Iterable[Interval], window: Interval) -> list[Interval]:
+def _spans_within(spans: Iterable[Interval], window: Interval) -> list[Interval]:
     """Those that reach into a window."""
     return [span for span in spans if span[0] < window[1] and span[1] > window[0]]
 
@@ -324,9 +324,9 @@ class _DrivingThreads:
             known = self._compiled.get(source_id, ())
             if source_id not in found:
                 known = stack_samples.merged(self._compiled_again.get(source_id, ()))
-            if calls := _within(known, window):
+            if calls := _spans_within(known, window):
                 found[source_id] = driver.compiling(found.get(source_id, []), calls)
-            if collections := _within(self._collected.get(source_id, ()), window):
+            if collections := _spans_within(self._collected.get(source_id, ()), window):
                 found[source_id] = driver.collecting(found.get(source_id, []), collections)
         return found
 
