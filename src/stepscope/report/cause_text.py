@@ -94,7 +94,10 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
 
 
 def _bound(judgement: Judgement) -> str:
-    """What stands before the share where a law says that work of the device is missing."""
+    """What stands before the share where a law says that work of the device is missing, or ops that nobody
+    recorded are part of it."""
+    if judgement.runs_unseen:
+        return "at most "
     if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
         return ""
     return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "

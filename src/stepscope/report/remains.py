@@ -96,9 +96,9 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
 
 
 def _may_stay(judgement: Judgement) -> bool:
-    """Whether a step may take as long as ever: what has to be done in another way may, and so may workers
-    that nobody recorded and that the cause hides."""
-    return is_replaced(judgement) or judgement.fed_unseen
+    """Whether a step may take as long as ever: what has to be done in another way may, and so may what nobody
+    recorded: workers that the cause hides, and ops in calls that compile."""
+    return is_replaced(judgement) or judgement.fed_unseen or judgement.runs_unseen
 
 
 def is_replaced(judgement: Judgement) -> bool:

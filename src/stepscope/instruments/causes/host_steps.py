@@ -119,6 +119,12 @@ class HostSteps:
         return None
 
     @cached_property
+    def has_slices(self) -> bool:
+        """Whether the steps have slices, beside what a recorder and samples saw."""
+        kinds = kinds_by_source(self.query)
+        return any(kinds[source_id].slices for source_id in self.sources if source_id in kinds)
+
+    @cached_property
     def runs_inline(self) -> bool:
         """Whether ops run within the calls of the thread that runs the steps, on a processor."""
         kinds = kinds_by_source(self.query).items()

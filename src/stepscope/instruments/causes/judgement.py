@@ -254,6 +254,8 @@ class Explanation:
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None
+    runs_unseen: bool = False
+    """Whether calls that compile run ops as well, of which none was recorded."""
     mark: str | None = None
     """What the program called the part of its steps that the cause lies in, where no line is known."""
     others: Weighed | None = None
