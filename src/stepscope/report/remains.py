@@ -28,8 +28,6 @@ _ALONG = 0.15
 """Where so much of the cause's time goes of other labels, more goes than the sentence before says."""
 _OTHERS = 1.05
 """Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
-_KEEP_UP = ", as far as the loader's workers keep up"
-"""Work that nobody recorded makes the batches."""
 _BY = {
     "profiler": ", and without the profiler",
     "disturbed": ", by the steps that other programs disturbed least",
@@ -127,8 +125,7 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         return [] if judgement.cause in ("dispatch", "idle") else [sentence]
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
-        keep_up = _KEEP_UP if judgement.fed_unseen else ""
-        shorter_by = f"{shorter(known)}{keep_up}"
+        shorter_by = f"{shorter(known)}{provided(judgement)}"
         return [f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter_by}."]
     if amount is None:
         return []
@@ -157,6 +154,11 @@ def shorter(known: Remains, bounds: bool = False) -> str:
         sentence += spread(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
     return f"{sentence} shorter{at_most}"
+
+
+def provided(judgement: Judgement) -> str:
+    """What nobody recorded and a shorter step depends on, behind by how much it is shorter."""
+    return ", as far as the loader's workers keep up" if judgement.fed_unseen else ""
 
 
 def _untraced(judgement: Judgement, saved_ps: int) -> str:
