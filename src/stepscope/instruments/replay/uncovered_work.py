@@ -96,7 +96,8 @@ def _remove_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequen
 
 def _fed_by_threads(query: Query, judgement: Judgement) -> Judgement:
     """With as much left as threads need that make batches for the steps, and were ahead of them so far."""
-    if judgement.cause in _FED_OR_NOTHING or judgement.whole_capture:
+    # Where no sample tells the line of the cause, there are none of threads either: a fleet is not asked.
+    if judgement.cause in _FED_OR_NOTHING or judgement.whole_capture or judgement.samples is None:
         return judgement
     needs = feeding_threads.longest(query, judgement.run_id, judgement.host_id)
     if needs is None or needs.part * judgement.mean_ps <= RAISES * _known(judgement):
