@@ -1,0 +1,39 @@
+-- Which counters, flows, instants and slices does each source have, how many of them on no track, and when?
+--
+-- reads: counter, flow, instant, slice, track
+-- columns:
+--   event_table | text | counter, flow, instant or slice
+--   source_id
+--   events | int | how many
+--   off_track | int | those on no track
+--   first_id | int | least number
+--   last_id | int | greatest number
+--   start_ps | ps | first moment
+--   end_ps | ps | last moment
+WITH seen AS (
+  SELECT 'counter' AS kind, columns!(c, source_id, track_id), c.id AS at, c.ts_ps AS from_ps, c.ts_ps AS to_ps
+  FROM counter AS c
+  UNION ALL
+  SELECT 'flow' AS kind, columns!(f, source_id, track_id), f.id AS at, f.ts_ps AS from_ps, f.ts_ps AS to_ps
+  FROM flow AS f
+  UNION ALL
+  SELECT 'instant' AS kind, columns!(i, source_id, track_id), i.id AS at, i.ts_ps AS from_ps, i.ts_ps AS to_ps
+  FROM instant AS i
+  UNION ALL
+  SELECT 'slice' AS kind, columns!(s, source_id, track_id), s.id AS at, s.ts_ps AS from_ps, s.ts_ps + s.dur_ps AS to_ps
+  FROM slice AS s
+)
+
+SELECT
+  e.kind AS event_table,
+  e.source_id,
+  COUNT(*) AS events,
+  COUNT(CASE WHEN t.id IS NULL THEN 1 END) AS off_track,
+  MIN(e.at) AS first_id,
+  MAX(e.at) AS last_id,
+  MIN(e.from_ps) AS start_ps,
+  MAX(e.to_ps) AS end_ps
+FROM seen AS e
+LEFT JOIN track AS t ON t.id = e.track_id
+GROUP BY e.kind, e.source_id
+ORDER BY nulls_last!(event_table, e.source_id)
