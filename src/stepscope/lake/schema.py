@@ -71,7 +71,7 @@ _VERSION = re.compile(r"^-- SCHEMA_VERSION (\d+)$", re.MULTILINE)
 
 
 def written_out(text: str) -> str:
-    """A schema file with the columns of a type wherever a table has them by LIKE. KeyError without the type."""
+    """A schema file with the columns of a type wherever a table has them by LIKE. KeyError without one."""
     types: dict[str, str] = {}
 
     def columns(like: re.Match[str]) -> str:
