@@ -4,8 +4,8 @@
 
 Folders: the largest of the corpus, and 3,000 files made of copies of it; seconds of the processor for
 `xla dumps` and for the tables. Protos: all of a folder, on one thread, against the generated classes of
-TensorFlow (hlo_pb2), which are parsed, and counted in Python, but work out no cost. Text: generated ones of
-one long computation and of many short ones, with the memory that they take.
+TensorFlow (hlo_pb2), which are parsed, and counted in Python, but work out no cost. Text: generated
+ones of one long computation, with the memory that they take.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, found beside this folder
-from tests.formats.test_hlo_memory import NAMED, peak_of, write_computations, write_text  # noqa: E402
+from tests.formats.test_hlo_memory import NAMED, peak_of, write_text  # noqa: E402
 
 import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
@@ -111,31 +111,25 @@ def protos(path: Path) -> dict[str, Any] | None:
 
 
 def texts(into: Path, largest: int) -> list[dict[str, Any]]:
-    """Memory and time of texts, in pieces; of smaller ones also as a whole."""
+    """Memory and time of texts."""
     made = []
     path = into / "module_0000.m.before_optimizations.txt"
     for megabytes in (100, 300, 1000):
         if megabytes > largest:
             break
-        for kind in ("one computation", "many computations"):
-            size = megabytes * 1_000_000
-            if kind == "one computation":
-                write_text(path, NAMED, size)
-            else:
-                write_computations(path, size)
-            for whole in (False, True)[: 2 if megabytes <= 300 else 1]:
-                instructions, peak, taken = peak_of(path, whole)
-                made.append(
-                    {
-                        "text": kind,
-                        "read": "as a whole" if whole else "in pieces",
-                        "megabytes": round(path.stat().st_size / 1e6),
-                        "instructions": instructions,
-                        "seconds": round(taken, 2),
-                        "peak_megabytes": round(peak / 1e6, 1),
-                        "times_its_size": round(peak / path.stat().st_size, 3),
-                    }
-                )
+        write_text(path, NAMED, megabytes * 1_000_000)
+        started = time.perf_counter()
+        instructions, peak = peak_of(path)
+        made.append(
+            {
+                "text": "one computation",
+                "megabytes": round(path.stat().st_size / 1e6),
+                "instructions": instructions,
+                "seconds": round(time.perf_counter() - started, 2),
+                "peak_megabytes": round(peak / 1e6, 1),
+                "times_its_size": round(peak / path.stat().st_size, 3),
+            }
+        )
     path.unlink(missing_ok=True)
     return made
 

@@ -145,9 +145,8 @@ def hlo_index(found: Found) -> Iterator[Line]:
             ratio = f"{number(protos[f'hlo_pb2_{key}_ratio'])} times as fast"
             yield Line(what, ours, f"hlo_pb2 of TensorFlow {verb}", ratio)
     for text in found["texts"]:
-        if text["read"] == "in pieces":
-            what = f"HLO text of {text['megabytes']} MB, {text['text']}"
-            yield Line(what, f"{text['seconds']} s, {text['peak_megabytes']} MB")
+        what = f"HLO text of {text['megabytes']} MB, {text['text']}"
+        yield Line(what, f"{text['seconds']} s, {text['peak_megabytes']} MB")
 
 
 def hlo_diff(found: Found) -> Iterator[Line]:

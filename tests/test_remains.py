@@ -14,6 +14,7 @@ from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.input import InputCause
 from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare
 from stepscope.instruments.causes.paces import Paces
+from stepscope.instruments.pipeline.loaders import Loader, Loading
 from stepscope.instruments.replay import uncovered_work
 from stepscope.report import whatif
 from stepscope.report.answer_document import document
@@ -271,7 +272,7 @@ def test_what_ops_of_a_type_compute_is_computed_in_another_way():
         steps=[SimpleNamespace(id=n, dur_ps=100 * MS, sums={"compute": 100 * MS}) for n in range(30)],
         had_cores=1.0, paces=None, mean_ps=100 * MS,
         top_op=SimpleNamespace(on_device=False, share=0.8, launched=0, is_product=False),
-        top_layer=SimpleNamespace(share=0.8),
+        top_layer=SimpleNamespace(share=0.8), whole_table=None,
     )  # fmt: skip
     layer = ComputeCause().step_without(host, Explanation(layer_share=0.8))
     assert (layer.ps, layer.high_ps) == (20 * MS, pytest.approx(20 * MS * (1 + ERRORS * AGAIN)))
@@ -280,6 +281,23 @@ def test_what_ops_of_a_type_compute_is_computed_in_another_way():
     found = one(30, 28, 33, cause="compute", op_type="Svd", op_share=0.8)
     assert remains(found) == Remains(low_ps=28 * MS)
     assert remains(replace(found, layer_share=0.8)) == Remains(30 * MS, 28 * MS, 33 * MS)
+
+
+def test_workers_that_nobody_recorded_may_limit_what_is_left():
+    """They may take 90 ms for a batch, and nothing tells: Python hides that as long as it takes 95."""
+    found = one(2, 0.2, 5, untraced_ps=95 * MS)
+    loader = Loader("DataLoader", None, "Rows", None, {"num_workers": 2})
+    loading = Loading("h", None, 0, None, (loader,))
+    (fed,) = uncovered_work.fed_unseen([found], [loading])
+    assert remains(fed)[:3] == (None, None, None)
+    assert sentences(fed, "step") == [
+        "Without that, a step would be up to about 93.0 ms shorter, as far as the loader's workers keep up."
+    ]
+    assert uncovered_work.fed_unseen(
+        [found], [loading._replace(loaders=(loader._replace(arguments={}),))]
+    ) == [found]
+    waits = replace(found, cause="input")
+    assert uncovered_work.fed_unseen([waits], [loading]) == [waits]
 
 
 def test_hidden_work_shared_its_cores_with_the_cause():

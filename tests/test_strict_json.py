@@ -28,7 +28,7 @@ from stepscope.sources.spool import Spool
 from tests import odd_json
 from tests.formats import capture_folder
 from tests.lake.recordings import chrome
-from tests.tiers import cases
+from tests.tiers import cases, some
 
 COUNT = cases(3, 400)
 
@@ -300,7 +300,10 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize("name", PIECES)
+@pytest.mark.parametrize(
+    "name",
+    some(PIECES, ("capture.json", "steps.ndjson", "pipeline/models.ndjson"), "one reader reads all lines"),
+)
 def test_odd_values_in_the_files_of_a_capture(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -142,12 +142,11 @@ def event_messages(
     """
 
 def hlo_summaries(
-    files: Sequence[str | Input], threads: int = 0, whole_bytes: int = 16777216
+    files: Sequence[str | Input], threads: int = 0
 ) -> list[builtins.dict[str, Any] | tuple[int | None, str]]:
     """Compiled programs in files (HloProto, HloModuleProto, HloSnapshot, HLO text), summed up on all
     processors, or on `threads`; in the order of the files. Each is a dict, or (byte offset or None, what was
-    seen) where the file could not be read. Texts of more than whole_bytes are read in pieces, in memory that
-    does not grow with them, unless something in them stands behind what uses it.
+    seen) where the file could not be read.
 
     name, id (None in text), written (proto, bare module, snapshot or text), size and hash of the file;
     computations, instructions, opcodes {name: number}, doubles (instructions that make f64); flops,
@@ -163,11 +162,10 @@ def hlo_summaries(
 def hlo_tables(
     store: Store,
     files: Iterable[tuple[str | Input, int, int | None, str, str, str | None]],
-    whole_bytes: int = 16777216,
 ) -> list[builtins.dict[str, Any] | tuple[int | None, str] | None]:
     """Fills the tables hlo_computation, hlo_instruction, hlo_buffer and hlo_allocation of a store with
     programs in files. Each file comes with the rows of its module and stage, number and name of the module,
-    and the stage; whole_bytes as there. Result: for each that was read None, or what hlo_summaries says where
+    and the stage. Result: for each that was read None, or what hlo_summaries says where
     it has no row of a stage; for others as there. CoreError when the store cannot be written."""
 
 def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:

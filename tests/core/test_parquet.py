@@ -135,6 +135,7 @@ def test_drawn_tables(drawn: tuple[Columns, dict[str, str]], threads: int) -> No
         assert digest == _core.hash_file(str(path))
 
 
+@pytest.mark.repeats("260,000 rows of each type")
 def test_several_row_groups_and_every_encoding(tmp_path: Path) -> None:
     rows = 260_000
     chance = random.Random(7)
@@ -278,6 +279,7 @@ def test_what_the_engine_leaves_out_by_bounds_is_not_there(tmp_path: Path) -> No
         connection.close()
 
 
+@pytest.mark.repeats("only its size is new")
 def test_a_giant_text_has_a_page_of_its_own(tmp_path: Path) -> None:
     columns: Columns = {"t": ["a", "b" * 70_000_000, "", "c" * 3_000_000, None]}
     write(tmp_path / "t.parquet", columns, {"t": "VARCHAR"})

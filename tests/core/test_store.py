@@ -102,6 +102,7 @@ def test_duckdb_sees_plain_types(tmp_path: Path, mapped: bool) -> None:
     assert types["id"] == types["ts_ps"] == types["parent_id"] == types["step"] == "BIGINT"
 
 
+@pytest.mark.repeats("only its size is new")
 def test_more_names_than_a_batch_has_rows(tmp_path: Path) -> None:
     count = 130_000
     events = ",".join(
@@ -238,6 +239,7 @@ def test_every_cut_file_is_noticed(tmp_path: Path) -> None:
     assert not damaged_read(tmp_path, expected)
 
 
+@pytest.mark.repeats("bits are flipped in the files of a lake, too")
 def test_flipped_bits_never_change_the_data(tmp_path: Path) -> None:
     expected = everything(decode(tmp_path))
     seen = 0

@@ -56,6 +56,7 @@ def test_the_package_may_come_later():
     assert ask(after="import duckdb; duckdb.sql('SELECT 1')")[0] == ask()[0]
 
 
+@pytest.mark.repeats("as where the package comes later")
 @pytest.mark.parametrize("version", some(("2.1.0", "3.0.0-dev"), ("2.1.0",), "another that is not known"))
 def test_an_unknown_release_gets_the_package(version):
     assert ask(f"import _duckdb; _duckdb.__version__ = {version!r}")[1]

@@ -148,6 +148,7 @@ def drawn(path: Path, recording: tuple[int, list[tuple[str, int, int, int]]]) ->
     path.write_text('{"traceEvents":[' + ",\n".join(texts) + "]}")
 
 
+@pytest.mark.repeats("drawn, beside the samples")
 @given(recordings)
 @settings(deadline=None, max_examples=cases(5, 20))
 def test_drawn_recordings_keep_their_times(tmp_path_factory: pytest.TempPathFactory, recording: Any) -> None:

@@ -21,7 +21,7 @@ from tests import corpus
 from tests.tiers import cases, some
 
 DUMPS = "xla_dumps"
-PROGRAMS = int(os.environ.get("STEPSCOPE_HLO_PROGRAMS", "60"))
+PROGRAMS = int(os.environ.get("STEPSCOPE_HLO_PROGRAMS", str(cases(24, 60))))
 """Generated programs that XLA is asked about; a compiler takes its time."""
 
 

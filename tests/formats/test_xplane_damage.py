@@ -66,6 +66,7 @@ def test_cut_anywhere() -> None:
     assert before == whole.total()
 
 
+@pytest.mark.repeats("structured mutants and cuts are compared beside it")
 def test_flipped_bits_agree_with_protobuf() -> None:
     data = SAMPLE.read_bytes()
     rng = random.Random(7)

@@ -306,6 +306,7 @@ def test_a_name_told_a_million_times_is_a_bomb() -> None:
     assert caught.value.kind == "limit"
 
 
+@pytest.mark.repeats("only their number is new")
 def test_a_hundred_thousand_lines() -> None:
     made, plane = space()
     kind(plane, 1, "work")

@@ -13,7 +13,7 @@ from stepscope.instruments.step_breakdown.stack_samples import SampleSpan
 from stepscope.instruments.step_breakdown.stack_sums import StackSums
 from stepscope.instruments.step_breakdown.sweep import NumberedSegments, Segment, StepPiece, kept
 from stepscope.library.statements import statement
-from tests.draw import args, draw
+from tests.draw import UNIT_PS, args, draw
 from tests.each import each
 from tests.instruments.step_drawings import asked, drawn, parts, sample
 
@@ -123,6 +123,23 @@ cpu/python thread :   [launch]   [copy]
         copy="TransferLiteralToDevice",
     )
     assert parts(tables) == {0: {"wait": 11, "copy": 6, "dispatch": 6}}
+
+
+def test_collecting_garbage_is_python_in_whatever_call_it_begins():
+    """A call that launches holds 3 units of a collection, and 2 of another that began before an op did."""
+    tables = drawn(
+        """
+step       train  : [0..................]
+cpu/python thread : [launch.............]
+cpu/pool   thread :           [a:MatMul]
+""",
+        launch="FunctionRun",
+    )
+    first_ps = min(row["ts_ps"] for row in tables.rows["slice"])
+    for at, took in ((2, 3), (8, 4)):
+        facts = {"name": "garbage collection", "series": "generation 2"}
+        tables.add("counter", **facts, ts_ps=first_ps + at * UNIT_PS, value=took * UNIT_PS / 1000)
+    assert parts(tables) == {0: {"python": 3 + 2, "compute": 10, "dispatch": 6}}
 
 
 def test_ops_of_the_input_pipeline_are_no_compute():

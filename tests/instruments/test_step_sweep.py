@@ -194,14 +194,19 @@ def test_reading_bit_by_bit_changes_nothing(tables):
 
 
 _SEGMENTS = st.lists(
-    st.tuples(st.integers(1, 9), st.sampled_from([None, "dispatch", "python", "wait", "input"])), max_size=9
+    st.tuples(st.integers(1, 9), st.sampled_from([None, "dispatch", "python", "wait", "input", "compile"])),
+    max_size=9,
 )
 _CALLS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=5)
 
 
+@pytest.mark.parametrize(
+    ("lay", "over", "stays"),
+    [(driver.compiling, "compile", {"wait", "input"}), (driver.collecting, "python", {"compile"})],
+)
 @given(_SEGMENTS, _CALLS)
-def test_calls_that_compile_do_so_from_begin_to_end_but_for_their_waits(lengths, gaps):
-    """Held against the label of each unit of time."""
+def test_calls_that_compile_or_collect_do_so_from_begin_to_end(lay, over, stays, lengths, gaps):
+    """Held against the label of each unit of time. What waits in calls that compile goes on waiting."""
     at, found, doing = 0, [], {}
     for length, label in lengths:
         if label is not None:
@@ -214,8 +219,8 @@ def test_calls_that_compile_do_so_from_begin_to_end_but_for_their_waits(lengths,
         at += gap + length
     for begin, end in calls:
         for unit in range(begin, end):
-            if doing.get(unit) not in ("wait", "input"):
-                doing[unit] = "compile"
-    told = driver.compiling(found, calls)
+            if doing.get(unit) not in stays:
+                doing[unit] = over
+    told = lay(found, calls)
     assert {unit: label for begin, end, label in told for unit in range(begin, end)} == doing
     assert all(a.to_ps <= b.from_ps for a, b in pairwise(told))

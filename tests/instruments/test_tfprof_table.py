@@ -170,6 +170,7 @@ def test_recordings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.path(name)) > 50
 
 
+@pytest.mark.repeats("drawn, beside the samples")
 @settings(max_examples=cases(4, 30), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_drawn_models(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
@@ -288,6 +289,7 @@ def test_only_the_views_that_a_statement_asks_for_are_made(
         assert sorted(found.query(sql).rows()) == sorted(rows)
 
 
+@pytest.mark.repeats("only their number is new")
 def test_many_nodes(tmp_path: Path) -> None:
     graph_pb2 = proto("core.framework.graph_pb2")
     graph = graph_pb2.GraphDef()

@@ -184,6 +184,7 @@ def test_an_unreadable_source_is_a_row_with_its_error(tmp_path: Path) -> None:
     assert len(found) == len(rows)
 
 
+@pytest.mark.repeats("bits of the same files are flipped in test_flipped_bits.py")
 def test_every_damaged_byte_is_found(tmp_path: Path) -> None:
     stepscope.ingest([chrome(tmp_path / "a.json", count=3)], tmp_path / LAKE)
     kinds = ("slice", "track", "timeline")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from stepscope.lake.schema import read, schema
+from stepscope.lake.schema import read, schema, written_out
 
 
 def test_what_is_read_is_what_duckdb_makes_of_the_file() -> None:
@@ -13,7 +13,7 @@ def test_what_is_read_is_what_duckdb_makes_of_the_file() -> None:
 
     text = resources.files("stepscope.lake").joinpath("schema.sql").read_text(encoding="utf-8")
     with duckdb.connect() as con:
-        con.execute(text)
+        con.execute(written_out(text))
         found = con.execute(
             "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
             "WHERE NOT internal ORDER BY table_oid, column_index"

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from stepscope.instruments.causes import ranking
 from stepscope.session.trace import open as open_trace
 from tests.draw import UNIT_PS, Tables
+from tests.instruments.step_drawings import asked
 from tests.library.test_findings import Row, found
 from tests.report.made_tables import LOOKUP, ON_GPU, STEPS, a_dense_gradient, inputs
+from tests.report.recordings import derived
 
 TABLE = (300_000, 64)
 SAMPLES = Path(__file__).parents[1] / "samples" / "chrome"
@@ -136,3 +139,14 @@ def test_recorded_programs(name: str, scopes: list[str]) -> None:
     with open_trace(SAMPLES / f"kineto_{name}.json.gz", cache=False) as trace:
         told = trace.query("SELECT used_rows, table_ps * 2 > all_ps FROM _dense_gradient").rows()
     assert told == [(320, True)] * len(scopes)
+
+
+def test_the_first_sentence_is_about_the_table_where_its_ops_take_more_than_one_type() -> None:
+    tables = derived(a_dense_gradient())
+    (row,) = rows_found(a_dense_gradient())
+    (judgement,) = ranking.judge(asked(tables))
+    assert judgement.cause == "compute"
+    assert judgement.table == (300_000, 64, 1280, pytest.approx(row["share"]))
+    few = a_dense_gradient(text=STEPS + LOOKUP.replace("[aten::mm]", "[aten::mm" + "." * 60 + "]"))
+    (judgement,) = ranking.judge(asked(derived(few)))
+    assert (judgement.op_type, judgement.table) == ("aten::mm", None)

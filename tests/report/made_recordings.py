@@ -716,6 +716,14 @@ def one_compilation() -> Tables:
     return tables
 
 
+def compilations_beside_unseen_ops() -> Tables:
+    """Runs of a session that compile, and of which no slice tells what they run."""
+    tables = compilations(*CHANGES["graph that grows"])
+    for table in ("slice", "rollup_op"):
+        tables.rows[table] = []
+    return tables
+
+
 CHANGES: dict[str, tuple[str, str | None, str | None]] = {
     "value": ("value", "rate", "0.1"),
     "shape": ("shape", "x", "f32[32,8]"),
@@ -1006,6 +1014,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         an_op_that_calls_python,
         an_op_that_calls_python_unseen,
         one_compilation,
+        compilations_beside_unseen_ops,
         busy_machine,
         one_thread_without_a_core,
         launching_beside_computing,
@@ -1024,6 +1033,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield "ops that are computed again", ops_that_are_computed_again()
     yield "collecting garbage", collecting_garbage()
+    yield "a table that is updated as a whole", made_tables.a_dense_gradient()
     yield "a graph that two lines run", a_graph_that_two_lines_run()
     yield "ops of a line that two lines run", a_graph_that_two_lines_run(made=True)
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())

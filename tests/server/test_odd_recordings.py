@@ -98,6 +98,7 @@ def test_one_enormous_slice_and_times_before_the_origin(open_page: Open, tmp_pat
     assert told["end_ps"] - told["start_ps"] >= days * 10**6
 
 
+@pytest.mark.repeats("only their number is new")
 def test_thousands_of_tracks(open_page: Open, tmp_path: Path) -> None:
     count = cases(2_000, 10_000)
     page = open_page(chrome(tmp_path, [complete(tid=number, ts=number) for number in range(count)]))
@@ -105,6 +106,7 @@ def test_thousands_of_tracks(open_page: Open, tmp_path: Path) -> None:
     assert len(told["tracks"]) == len(rows) == count
 
 
+@pytest.mark.repeats("the page shows hostile names in web/test_hostile.py")
 def test_names_of_a_megabyte_and_hostile_ones(open_page: Open, tmp_path: Path) -> None:
     long = "n" * (1 << 20)
     events = [complete(name=EVIL, args={EVIL: EVIL, "__proto__": 2**63, "length": 1.5})]

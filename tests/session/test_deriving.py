@@ -169,6 +169,7 @@ def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
     assert grown == read(tmp_path / "once") == afresh(tmp_path / "grown")
 
 
+@pytest.mark.repeats("a derived table is damaged in lake/test_flipped_bits.py")
 @pytest.mark.parametrize(
     "damage",
     some(

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COUNT = 400
 MOST_MB = 150
 """Measured: 68 MB for one of them, 105 for 400. As streams of their own they took 180."""
@@ -26,6 +28,7 @@ finally:
 the two are one until the child runs a program of its own."""
 
 
+@pytest.mark.repeats("a measurement of many files")
 def test_many_small_traces_stay_small(tmp_path: Path) -> None:
     for i in range(COUNT):
         events = [{"ph": "X", "name": f"op{j}", "ts": i, "dur": j + 1, "pid": 1, "tid": 1} for j in range(2)]

@@ -13,15 +13,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.errors import NothingFound
-from stepscope.xla_tools.flags import (
-    catalogue,
-    check,
-    descriptors,
-    installed,
-    settings,
-    table,
-    variables,
-)
+from stepscope.xla_tools.flags import catalogue, check, descriptors, installed, settings, table, variables
 from stepscope.xla_tools.flags.installed import Library
 from stepscope.xla_tools.flags.line import parse
 from tests.each import each

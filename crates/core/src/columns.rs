@@ -99,6 +99,20 @@ impl SliceColumns {
         })
     }
 
+    /// Appends a row of others, whose args are in memory.
+    pub fn push_row(&mut self, from: &SliceColumns, row: usize) {
+        self.track.push(from.track[row]);
+        self.name.push(from.name[row]);
+        self.category.push(from.category[row]);
+        self.ts_ps.push(from.ts_ps[row]);
+        self.dur_ps.push(from.dur_ps[row]);
+        self.op_name.push(from.op_name[row]);
+        self.op_type.push(from.op_type[row]);
+        self.correlation.push(from.correlation[row]);
+        self.args_json.extend_from_slice(from.args(row));
+        self.args_end.push(self.args_json.len() as u32);
+    }
+
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.ts_ps.is_empty()

@@ -5,16 +5,15 @@ use crate::store::Store;
 use crate::{free, lock};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::formats::hlo;
 use stepscope_core::formats::hlo::buffers::{Buffers, Totals};
 use stepscope_core::formats::hlo::cost::{Cost, Costs, Ran};
 use stepscope_core::formats::hlo::diff::{self, CHANGES, Changes, Lone};
-use stepscope_core::formats::hlo::stream::{self, Walked};
 use stepscope_core::formats::hlo::summary::Summary;
 use stepscope_core::formats::hlo::tables::{Place, Tables};
 
@@ -64,44 +63,23 @@ impl Given {
     }
 }
 
-/// Texts of more bytes are read in pieces.
-const WHOLE_BYTES: u64 = 16 << 20;
+/// Files of more bytes are read one after the other, since a text takes several times its size in memory.
+const ALONE_BYTES: u64 = 64 << 20;
+static ALONE: Mutex<()> = Mutex::new(());
 
 impl Given {
-    /// The path of a text that is better read in pieces.
-    fn long_text(&self, whole_bytes: u64) -> Result<Option<&Path>> {
-        match self {
-            Given::Path(path) if hlo::is_long_text(path, whole_bytes)? => {
-                let size = std::fs::metadata(path)?.len();
-                if size > MOST_BYTES {
-                    return Err(too_large(size));
-                }
-                Ok(Some(path))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn summary(&self, whole_bytes: u64) -> Result<Summary> {
-        let known = match self.long_text(whole_bytes)? {
-            Some(path) => walked(path)?,
-            None => None,
+    fn summary(&self) -> Result<Summary> {
+        let size = match self {
+            Given::Path(path) => std::fs::metadata(path)?.len(),
+            Given::Input(_) => 0,
         };
-        match known {
-            Some(found) => Ok(found.summary),
-            None => hlo::summary::summary(self.bytes()?),
-        }
+        let _alone = (size > ALONE_BYTES).then(|| ALONE.lock());
+        hlo::summary::summary(self.bytes()?)
     }
-}
-
-fn walked(path: &Path) -> Result<Option<Walked>> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    stream::walk(file, size, stream::PIECE, &mut |_| Ok(()))
 }
 
 /// Sums up files, on as many threads as given, in their order.
-fn summaries(files: &[Given], threads: usize, whole_bytes: u64) -> Vec<Result<Summary>> {
+fn summaries(files: &[Given], threads: usize) -> Vec<Result<Summary>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -110,7 +88,7 @@ fn summaries(files: &[Given], threads: usize, whole_bytes: u64) -> Vec<Result<Su
             let Some(file) = files.get(at) else {
                 return done;
             };
-            done.push((at, file.summary(whole_bytes)));
+            done.push((at, file.summary()));
         }
     };
     let mut found: Vec<(usize, Result<Summary>)> = std::thread::scope(|scope| {
@@ -184,18 +162,17 @@ fn summary_dict<'py>(py: Python<'py>, one: &Summary) -> PyResult<Bound<'py, PyDi
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, threads=0, whole_bytes=WHOLE_BYTES))]
+#[pyo3(signature = (paths, threads=0))]
 pub fn hlo_summaries<'py>(
     py: Python<'py>,
     paths: Vec<Given>,
     threads: usize,
-    whole_bytes: u64,
 ) -> PyResult<Bound<'py, PyList>> {
     let threads = match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         given => given,
     };
-    let found = py.detach(|| summaries(&paths, threads, whole_bytes));
+    let found = py.detach(|| summaries(&paths, threads));
     let made = PyList::empty(py);
     for one in found {
         match one {
@@ -209,37 +186,11 @@ pub fn hlo_summaries<'py>(
 /// Where a module belongs: its row, that of its stage, its number and name, and the stage.
 type Row = (Given, i64, Option<i64>, String, String, Option<String>);
 
-/// Adds a long text of a dump, which was summed up before: that, or why it could not be read. None for what is no such
-/// text, and for one that must be read as a whole.
-fn in_pieces(
-    tables: &mut Tables,
-    given: &Given,
-    place: &Place,
-    whole_bytes: u64,
-) -> Result<Option<Result<()>>> {
-    let known = given.long_text(whole_bytes).and_then(|path| match path {
-        Some(path) if place.pass_id.is_some() => Ok(walked(path)?.map(|known| (path, known))),
-        _ => Ok(None),
-    });
-    let (path, known) = match known {
-        Ok(Some(known)) => known,
-        Ok(None) => return Ok(None),
-        Err(error) => return Ok(Some(Err(error))),
-    };
-    match tables.add_text(path, place, stream::PIECE, &known) {
-        // The store could not be written.
-        Err(error) if error.kind == Kind::Io => Err(error),
-        told => Ok(Some(told)),
-    }
-}
-
 #[pyfunction]
-#[pyo3(signature = (store, files, whole_bytes=WHOLE_BYTES))]
 pub fn hlo_tables<'py>(
     py: Python<'py>,
     store: &Bound<'py, Store>,
     files: &Bound<'py, PyAny>,
-    whole_bytes: u64,
 ) -> PyResult<Bound<'py, PyList>> {
     let store = store.get();
     let mut tables = free(py, || Tables::new(&lock(&store.0)))?;
@@ -255,9 +206,6 @@ pub fn hlo_tables<'py>(
             stage,
         };
         let told = free(py, || {
-            if let Some(told) = in_pieces(&mut tables, &given, &place, whole_bytes)? {
-                return Ok(told.map(|()| None));
-            }
             match given.bytes().and_then(|bytes| hlo::module(&bytes)) {
                 Ok(module) => {
                     let costs = hlo::cost::costs(&module);

@@ -5,7 +5,7 @@ XPlane, and on a GPU both want the same tracer.
 """
 
 import weakref
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import clocks
 from .callers import WatchedCall
@@ -36,8 +36,9 @@ def watch(recorder: Recorder) -> None:
             key: Tuple[Any, ...] = ()
             site: Site = NOWHERE
             with recorder.unharmed():
-                asked = signature(fetches)
-                key, site = (sessions.number(self, asked), asked), recorder.site()
+                site = recorder.site()
+                asked = graphs.asked(self, fetches, site)
+                key = (sessions.number(self, asked), asked)
                 traced_by_user = traces(options)
                 if traced_by_user:
                     recorder.step_aside()
@@ -115,6 +116,28 @@ class Graphs:
 
     def __init__(self) -> None:
         self._seen: weakref.WeakKeyDictionary[Any, Tuple[int, Set[str]]] = weakref.WeakKeyDictionary()
+        self._lines: weakref.WeakKeyDictionary[Any, Dict[Site, Tuple[Set[str], str]]] = (
+            weakref.WeakKeyDictionary()
+        )
+        """What the first run of a line fetched, by name, and its signature."""
+
+    def asked(self, session: Any, fetches: Any, site: Site) -> str:
+        """The signature of a run: where the graph has grown since the last one, that of the first run of the
+        same line, if both fetch some of the same. A program that makes ops in its loop runs its step with
+        them, and no run is like another."""
+        whole = signature(fetches)
+        try:
+            before = self._seen.get(session, (None, None))[0]
+            grown = before is not None and int(session.graph.version) != before
+            lines = self._lines.setdefault(session, {})
+        except (TypeError, AttributeError):  # a session of the program's own kind
+            return whole
+        if site not in lines:
+            if len(lines) < MOST_SIGNATURES:
+                lines[site] = set(_names(fetches)), whole
+            return whole
+        first, asked = lines[site]
+        return whole if not grown or first.isdisjoint(_names(fetches)) else asked
 
     def prepared(self, session: Any, fetches: Any, feed_dict: Any) -> Tuple[Optional[int], bool, int]:
         """After a run: how many ops the graph had at the run before, whether it was prepared, and how many it
@@ -131,6 +154,17 @@ class Graphs:
         except (TypeError, AttributeError):  # a session of the program's own kind
             return None, False, 0
         return before, new or ops != before, ops
+
+
+def _names(fetches: Any) -> Iterator[str]:
+    """The names of all that is fetched."""
+    if isinstance(fetches, (list, tuple)):
+        for fetch in fetches:
+            yield from _names(fetch)
+    elif isinstance(fetches, dict):
+        yield from _names(list(fetches.values()))
+    else:
+        yield signature(fetches)
 
 
 def signature(fetches: Any) -> str:

@@ -196,22 +196,22 @@ def a_path(text: str) -> str:
     return text
 
 
-def add_paths(
-    parser: Parser, about: str = "recordings: files, folders at any depth, archives, lakes, or -"
-) -> None:
+RECORDINGS = "recordings: files, folders at any depth, archives, lakes, or -"
+
+
+def add_paths(parser: Parser, about: str = RECORDINGS) -> None:
     """PATH…, which means the same for every verb."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help=about)
 
 
-def add_reading(parser: Parser) -> None:
-    """How recordings are read."""
+def add_reading(parser: Parser, about: str | None = RECORDINGS, *, part: bool = True) -> None:
+    """What is read, and how. about: what PATH… stands for; None for a verb with arguments of its own. part:
+    the verb may read a part of a lake."""
+    if about is not None:
+        add_paths(parser, about)
     parser.add_argument("--lake", metavar="DIR", type=a_path, help="read this lake instead of paths")
     parser.add_argument("--no-cache", action="store_true", help="store nothing in the cache")
-
-
-def add_part(parser: Parser) -> None:
-    """Which part of a lake is read."""
-    for name in ("run", "host"):
+    for name in ("run", "host") if part else ():
         help_text = f"read only this {name} of a lake; may be repeated"
         parser.add_argument(f"--{name}", metavar="ID", action="append", help=help_text)
 

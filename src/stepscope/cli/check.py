@@ -86,7 +86,7 @@ def parser() -> Parser:
         help=f"also write {', '.join(OUTPUTS[:-1])} or {OUTPUTS[-1]}; .xml is JUnit; may be repeated",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    add_reading(parser)
+    add_reading(parser, None, part=False)
     add_showing(parser)
     return parser
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing
+from stepscope.cli.arguments import Parser, add_reading, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -23,10 +23,9 @@ them."""
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("diff", ABOUT, "stepscope diff A B [options]", EPILOG)
-    add_paths(parser)
     parser.add_argument("--a", metavar="RUN[/HOST]", help="run, or host of a run, that is side A")
     parser.add_argument("--b", metavar="RUN[/HOST]", help="run, or host of a run, that is side B")
-    add_reading(parser)
+    add_reading(parser, part=False)
     add_showing(parser)
     return parser
 

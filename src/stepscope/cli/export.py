@@ -15,8 +15,6 @@ from stepscope.cli.arguments import (
     FORMATS,
     Parser,
     add_output,
-    add_part,
-    add_paths,
     add_reading,
     add_showing,
     add_spreadsheet,
@@ -51,7 +49,6 @@ STYLES = ("stepscope", "tf-timeline")
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("export", ABOUT, "stepscope export PATH… -o FILE [options]", EPILOG)
-    add_paths(parser)
     add_output(parser, "file to write; - for stdout, with --to")
     parser.add_argument("--table", metavar="NAME", help="export only this table")
     parser.add_argument("--to", metavar="FORM", help="format to write, if the extension of FILE does not say")
@@ -81,7 +78,6 @@ def parser() -> Parser:
         help="bigquery: load the lake from this copy of it in Cloud Storage",
     )
     add_reading(parser)
-    add_part(parser)
     parser.add_argument(
         "--format",
         choices=FORMATS,

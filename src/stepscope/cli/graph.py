@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.cli.arguments import (
-    Parser,
-    add_output,
-    add_paths,
-    add_reading,
-    add_showing,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, add_output, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound, UsageError
 from stepscope.presenters.plain import shorten
@@ -38,7 +31,6 @@ def parser() -> Parser:
     parser = Parser(
         "graph", ABOUT, "stepscope graph PATH… [--scope S] [--depth N] [-o FILE] [options]", EPILOG
     )
-    add_paths(parser)
     chosen = parser.add_argument_group("what to show")
     chosen.add_argument("--list", action="store_true", help="list the graphs and exit")
     chosen.add_argument("--graph", metavar="NAME", help="show the graph of this name, or of this file")
@@ -54,7 +46,7 @@ def parser() -> Parser:
         help="what the colours of a drawing show (time, or else type)",
     )
     add_output(parser, "file to write: .svg, .html, .dot, .json, .explorer.json or .pbtxt")
-    add_reading(parser)
+    add_reading(parser, part=False)
     add_showing(parser)
     return parser
 

@@ -7,15 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from stepscope.cli.arguments import (
-    Parser,
-    add_part,
-    add_paths,
-    add_reading,
-    add_showing,
-    full_command,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, add_reading, add_showing, full_command, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
@@ -36,7 +28,6 @@ REGEX matches anywhere in the name of an op."""
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("memory", ABOUT, "stepscope memory PATH… [options]", EPILOG)
-    add_paths(parser)
     asked = parser.add_argument_group("what if")
     asked.add_argument(
         "--recompute", metavar="REGEX", help="what if outputs of these ops were recomputed for later readers"
@@ -47,7 +38,6 @@ def parser() -> Parser:
     )
     parser.add_argument("--all", action="store_true", help="every allocator and section, not one page")
     add_reading(parser)
-    add_part(parser)
     add_showing(parser)
     return parser
 

@@ -9,16 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import (
-    CommandParser,
-    Parser,
-    a_path,
-    add_part,
-    add_paths,
-    add_reading,
-    add_showing,
-    need_paths,
-)
+from stepscope.cli.arguments import CommandParser, Parser, a_path, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
@@ -54,7 +45,6 @@ def parser() -> Parser:
         "stepscope pipeline PATH… [options]\n       stepscope pipeline --verify [BEFORE] -- python train.py …"
     )
     parser = _PipelineParser("pipeline", ABOUT, usage, _EPILOG)
-    add_paths(parser)
     parser.add_argument(
         "--verify", action="store_true", help="record the program after --, and compare it with PATH"
     )
@@ -70,7 +60,6 @@ def parser() -> Parser:
     )
     parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
-    add_part(parser)
     add_showing(parser)
     return parser
 

@@ -12,16 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.cli.arguments import (
-    Parser,
-    a_path,
-    add_output,
-    add_part,
-    add_paths,
-    add_reading,
-    add_showing,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, a_path, add_output, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
 from stepscope.cli.statements import statements, strip_comments
@@ -53,10 +44,8 @@ _REFUSED |= {"vacuum"}
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("query", ABOUT, "stepscope query PATH… [SQL] [options]", EPILOG)
-    add_paths(parser, "recordings; the last argument, or the first, may be the SQL")
     parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
-    add_reading(parser)
-    add_part(parser)
+    add_reading(parser, "recordings; the last argument, or the first, may be the SQL")
     add_engine(parser)
     add_showing(parser)
     add_output(parser, f"write the rows to FILE: {', '.join(ENDINGS)}")

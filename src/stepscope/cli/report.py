@@ -10,8 +10,6 @@ from stepscope import config
 from stepscope.cli.arguments import (
     Parser,
     add_output,
-    add_part,
-    add_paths,
     add_price,
     add_reading,
     add_showing,
@@ -34,10 +32,8 @@ EPILOG = "The HTML file needs no network and no server: open it in a browser, se
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("report", ABOUT, "stepscope report PATH… [-o FILE] [options]", EPILOG)
-    add_paths(parser)
     add_output(parser, "file to write: .html, .md, .json or .csv; - for Markdown on stdout (PATH.html, here)")
     add_reading(parser)
-    add_part(parser)
     add_engine(parser)
     add_price(parser)
     parser.add_argument(

@@ -5,16 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from stepscope.cli.arguments import (
-    Parser,
-    add_part,
-    add_paths,
-    add_price,
-    add_reading,
-    add_showing,
-    full_command,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, add_price, add_reading, add_showing, full_command, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell_nothing
 from stepscope.cli.peak import PEAK_HELP, measured, peaks, text
@@ -33,7 +24,6 @@ while steps run. Ops of unknown cost are reported, and are part of no share.
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("roofline", ABOUT, "stepscope roofline PATH… [options]", EPILOG)
-    add_paths(parser)
     parser.add_argument(
         "--by", choices=("op", "line", "shape"), default="op", help="what a row is (%(default)s)"
     )
@@ -41,7 +31,6 @@ def parser() -> Parser:
     parser.add_argument("--all", action="store_true", help="every op and column, not one page")
     add_price(parser)
     add_reading(parser)
-    add_part(parser)
     add_showing(parser)
     return parser
 

@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import config
-from stepscope.cli.arguments import (
-    FORMATS,
-    Parser,
-    add_paths,
-    add_reading,
-    add_spreadsheet,
-    need_csv,
-    need_paths,
-)
+from stepscope.cli.arguments import FORMATS, Parser, add_reading, add_spreadsheet, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -42,7 +34,6 @@ page shows it as `stepscope top` does, and its recording once there is one.
 def parser(verb: str = "serve") -> Parser:
     """The options of the verb."""
     parser = Parser(verb, ABOUT, f"stepscope {verb} PATH… [options]", EPILOG)
-    add_paths(parser)
     parser.add_argument(
         "--port", metavar="N", type=_port, help="port to listen on (7391, or any free one); 0: any free one"
     )
@@ -51,7 +42,7 @@ def parser(verb: str = "serve") -> Parser:
         "--format", choices=FORMATS, default=FORMATS[0], help="how the URL is printed; table: as a line"
     )
     add_spreadsheet(parser, aside=True)
-    add_reading(parser)
+    add_reading(parser, part=False)
     parser.set_defaults(verb=verb)
     return parser
 

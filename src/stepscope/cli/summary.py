@@ -6,15 +6,7 @@ import argparse
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import (
-    Parser,
-    add_part,
-    add_paths,
-    add_price,
-    add_reading,
-    add_showing,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, add_price, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
 
@@ -31,9 +23,7 @@ ABOUT = "where the time went, why, and what to do (the default)"
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("summary", ABOUT, "stepscope [summary] PATH… [options]")
-    add_paths(parser)
     add_reading(parser)
-    add_part(parser)
     add_engine(parser)
     add_price(parser)
     add_showing(parser)

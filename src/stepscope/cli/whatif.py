@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope.cli.arguments import (
-    Parser,
-    add_part,
-    add_paths,
-    add_reading,
-    add_showing,
-    count,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, add_reading, add_showing, count, need_paths
 from stepscope.cli.console import Console
 
 ABOUT = "how long a step would take without a cause, with a faster op, with more workers"
@@ -30,7 +22,6 @@ step times by more than 10 %, no prediction is made.
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("whatif", ABOUT, "stepscope whatif PATH… [options]", _EPILOG)
-    add_paths(parser)
     parser.add_argument(
         "--without",
         metavar="CAUSE",
@@ -48,7 +39,6 @@ def parser() -> Parser:
         "--workers", metavar="N", type=count, help="threads of the stage that limits the input"
     )
     add_reading(parser)
-    add_part(parser)
     add_showing(parser)
     return parser
 

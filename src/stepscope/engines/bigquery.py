@@ -15,13 +15,11 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from stepscope.engines import Files, Params, Relation, Statement
 from stepscope.engines.portable import Portable, named, needed
 from stepscope.errors import LakeError, LimitReached, QueryError, StepscopeError, UsageError
-
-T = TypeVar("T")
 
 EXPORTED = "stepscope_export"
 """The table of a dataset with one row for each run that was exported, each time."""
@@ -157,7 +155,7 @@ class BigQuery(Portable):
             rows = self._running.result(timeout=self._job_s, retry=limits()["retry"], job_retry=None)
             return rows.to_arrow(create_bqstorage_client=False)
 
-        return self._guarded(work)
+        return self.guarded(work)
 
     def interrupt(self) -> None:
         """Cancels the job that runs."""
@@ -175,7 +173,7 @@ class BigQuery(Portable):
 
     def _has_others(self) -> bool:
         if self._others is None:
-            exported_runs = self._guarded(lambda: exported(self._client, self._dataset))
+            exported_runs = self.guarded(lambda: exported(self._client, self._dataset))
             lacking = sorted(run for run, digest in self._runs.items() if exported_runs.get(run) != digest)
             if lacking:
                 old = lacking[0] in exported_runs
@@ -190,16 +188,9 @@ class BigQuery(Portable):
             self._others = bool(exported_runs.keys() - self._runs.keys())
         return self._others
 
-    def _guarded(self, work: Callable[[], T]) -> T:
-        try:
-            return work()
-        except KeyboardInterrupt:
-            self.interrupt()
-            raise
-        except StepscopeError:
-            raise
-        except Exception as error:
-            raise failed(error, self._dataset) from error
+    def failed(self, error: Exception) -> StepscopeError:
+        """The error for one of Google's client."""
+        return failed(error, self._dataset)
 
 
 class _Flat(NamedTuple):

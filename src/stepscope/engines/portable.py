@@ -9,11 +9,12 @@ An engine is a subclass of `Portable` that registers tables and views and runs S
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from stepscope.engines import (
     Arrow,
@@ -31,6 +32,8 @@ from stepscope.engines import (
     statement,
 )
 from stepscope.errors import QueryError, StepscopeError, UsageError
+
+T = TypeVar("T")
 
 
 def needed(name: str, extra: str) -> Any:
@@ -268,6 +271,23 @@ class Portable(ABC):
             else:
                 self.make(self.relations[name])
             self._made.add(name)
+
+    def guarded(self, work: Callable[[], T]) -> T:
+        """What work gives. Ctrl-C stops it in the engine, too."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            with contextlib.suppress(Exception):
+                self.interrupt()
+            raise
+        except StepscopeError:
+            raise
+        except Exception as error:
+            raise self.failed(error) from error
+
+    def failed(self, error: Exception) -> StepscopeError:
+        """The error for one of the engine's own."""
+        return self.refused(str(error))
 
     def refused(self, message: str) -> StepscopeError:
         """The error for what the engine itself refused."""

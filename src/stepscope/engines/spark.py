@@ -97,16 +97,16 @@ class Spark(Portable):
             # the environment says.
             frame = frame.groupBy(*relation.key).agg(dict.fromkeys(least, "min"))
             frame = frame.withColumnsRenamed({f"min({name})": name for name in least})
-        self._guarded(lambda: frame.select(*names).createOrReplaceTempView(relation.name))
+        self.guarded(lambda: frame.select(*names).createOrReplaceTempView(relation.name))
         self._cache(relation.name)
 
     def register_view(self, name: str, sql: str) -> None:
         """Makes a temporary view."""
         if self._small and self._alone:
-            self._guarded(lambda: self._computed_once(sql).createOrReplaceTempView(name))
+            self.guarded(lambda: self._computed_once(sql).createOrReplaceTempView(name))
             self._cached.append(name)
             return
-        self._guarded(lambda: self.session.sql(sql).createOrReplaceTempView(name))
+        self.guarded(lambda: self.session.sql(sql).createOrReplaceTempView(name))
         if self._small:
             self._cache(name)
 
@@ -122,7 +122,7 @@ class Spark(Portable):
 
     def run(self, sql: str) -> Any:
         """The rows of a SELECT."""
-        return self._guarded(lambda: self.session.sql(sql).toArrow())
+        return self.guarded(lambda: self.session.sql(sql).toArrow())
 
     def seal(self, paths: Sequence[str] = ()) -> None:
         """Statements name tables and views only; the size of the lake says how Spark is set up."""
@@ -161,18 +161,9 @@ class Spark(Portable):
             self.session.sql(f"CACHE LAZY TABLE `{name}`")
             self._cached.append(name)
 
-    def _guarded(self, work: Callable[[], T]) -> T:
-        """Does what asks the cluster. Ctrl-C stops it there, too."""
-        try:
-            return work()
-        except KeyboardInterrupt:
-            with contextlib.suppress(Exception):
-                self.interrupt()
-            raise
-        except StepscopeError:
-            raise
-        except Exception as error:
-            raise self.refused(_message(error)) from error
+    def failed(self, error: Exception) -> StepscopeError:
+        """The error for one of the cluster."""
+        return self.refused(_message(error))
 
 
 def _size(paths: Sequence[str]) -> int:

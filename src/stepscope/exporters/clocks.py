@@ -99,8 +99,9 @@ class _Shift(NamedTuple):
 
 def _spans(trace: OpenTrace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """First and last moment of the contents of each source."""
-    spans = {row[0]: (row[1], row[2]) for row in trace.query(statement("event_spans")).rows()}
-    for source, (first, last) in more.items():
+    spans: dict[int, tuple[int, int]] = {}
+    seen = [(row[1], row[-2:]) for row in trace.query(statement("events_of_sources")).rows()]
+    for source, (first, last) in (*seen, *more.items()):
         start, end = spans.get(source, (first, last))
         spans[source] = (min(start, first), max(end, last))
     return spans

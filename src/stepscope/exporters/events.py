@@ -52,24 +52,19 @@ COLUMNS = {
 def sql(trace: OpenTrace) -> str:
     """The SELECT of the rows. `args_json` stays text: no warehouse loads objects of many shapes."""
     track_ids = TrackIds(trace, _sources(trace))
-    tables = {
-        "slice": _slices,
-        "counter": _counters,
-        "flow": _flows,
-        "instant": _instants,
-    }
     numbers, begin = {}, 1
     rows = count_events(trace)
-    of_sources = trace.query(statement("event_numbers")).rows()
-    for table in tables:
-        numbers[table] = _number(table, begin, [row[1:] for row in of_sources if row[0] == table])
+    of_sources = trace.query(statement("events_of_sources")).rows()
+    for table in _OWN:
+        ids = [(source_id, *ends) for kind, source_id, _, _, *ends, _, _ in of_sources if kind == table]
+        numbers[table] = _number(table, begin, ids)
         begin += rows[table]
-    first = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
-    others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in tables}
+    first = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in _OWN}
+    others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in _OWN}
     parts = [
-        select(track_ids.of(table), where[table], numbers[table])
+        _select(table, track_ids.of(table), where[table], numbers[table])
         for where in (first, others)
-        for table, select in tables.items()
+        for table in _OWN
     ]
     return f"""
 WITH {track_ids.ctes()},
@@ -112,7 +107,7 @@ def _us(ps: str) -> str:
     return f"(({ps})::DECIMAL(31, 0) * 0.000001::DECIMAL(7, 6))"
 
 
-def _select(table: str, rows: str, where: str, number: str, **values: str) -> str:
+def _select(table: str, rows: str, where: str, number: str) -> str:
     given = {
         "index": number,
         "cat": f"{table}.category",
@@ -139,57 +134,10 @@ def _select(table: str, rows: str, where: str, number: str, **values: str) -> st
         "track_kind": "spot.kind",
         "args_json": f"{table}.args_json",
         "kind": f"'{table}'",
-        **values,
+        **_OWN[table],
     }
     columns = ", ".join(f"{given[name]} AS {name}" for name in COLUMNS)
     return f"SELECT {columns} FROM {rows} AS {table} WHERE {where}"
-
-
-def _slices(rows: str, where: str, number: str) -> str:
-    return _select(
-        "slice",
-        rows,
-        where,
-        number,
-        ph="'X'",
-        dur=_us("slice.dur_ps"),
-        arg_name="slice.op_name",
-        arg_op="slice.op_type",
-        step="slice.step",
-        depth="slice.depth",
-        dur_ps="slice.dur_ps",
-        self_ps="slice.self_ps",
-    )
-
-
-def _counters(rows: str, where: str, number: str) -> str:
-    return _select(
-        "counter",
-        rows,
-        where,
-        number,
-        ph="'C'",
-        cat="NULL::VARCHAR",
-        name="CASE WHEN counter.series = counter.name THEN counter.name"
-        " ELSE concat(counter.name, '/', counter.series) END",
-        value="CASE WHEN isfinite(counter.value) THEN counter.value END",
-        args_json="NULL::VARCHAR",
-    )
-
-
-def _flows(rows: str, where: str, number: str) -> str:
-    return _select(
-        "flow",
-        rows,
-        where,
-        number,
-        ph="CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END",
-        id="flow.flow_id::VARCHAR",
-    )
-
-
-def _instants(rows: str, where: str, number: str) -> str:
-    return _select("instant", rows, where, number, ph=PHASES, id="instant.object_id")
 
 
 PHASES = """CASE instant.kind
@@ -197,3 +145,30 @@ PHASES = """CASE instant.kind
   WHEN 'object_delete' THEN 'D' WHEN 'sample' THEN 'P' WHEN 'mark' THEN 'R'
   WHEN 'memory_dump' THEN 'v' WHEN 'clock_sync' THEN 'c' WHEN 'context' THEN '(' ELSE 'i' END"""
 """Phase of an instant in a Chrome trace."""
+
+_OWN: dict[str, dict[str, str]] = {
+    "slice": {
+        "ph": "'X'",
+        "dur": _us("slice.dur_ps"),
+        "arg_name": "slice.op_name",
+        "arg_op": "slice.op_type",
+        "step": "slice.step",
+        "depth": "slice.depth",
+        "dur_ps": "slice.dur_ps",
+        "self_ps": "slice.self_ps",
+    },
+    "counter": {
+        "ph": "'C'",
+        "cat": "NULL::VARCHAR",
+        "name": "CASE WHEN counter.series = counter.name THEN counter.name"
+        " ELSE concat(counter.name, '/', counter.series) END",
+        "value": "CASE WHEN isfinite(counter.value) THEN counter.value END",
+        "args_json": "NULL::VARCHAR",
+    },
+    "flow": {
+        "ph": "CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END",
+        "id": "flow.flow_id::VARCHAR",
+    },
+    "instant": {"ph": PHASES, "id": "instant.object_id"},
+}
+"""What columns are made of where a table has more to say than others."""

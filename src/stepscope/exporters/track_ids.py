@@ -97,10 +97,8 @@ track_ids AS (
 def count_events(trace: OpenTrace) -> dict[str, int]:
     """Rows of slice, instant, counter and flow. OutputError when some lie on no track, because they would be
     lost silently."""
-    found = {}
-    places = {table: numbers for table, *numbers in trace.query(statement("event_places")).rows()}
-    for table in ("slice", "instant", "counter", "flow"):
-        rows, orphans = places[table]
+    found = dict.fromkeys(("slice", "instant", "counter", "flow"), 0)
+    for table, _, rows, orphans, *_ in trace.query(statement("events_of_sources")).rows():
         if orphans:
             raise OutputError(
                 "The tables are damaged.",
@@ -109,5 +107,5 @@ def count_events(trace: OpenTrace) -> dict[str, int]:
                 todo="read the recording again with --no-cache, or ingest it again; please report this",
                 slug="damaged-tables",
             )
-        found[table] = int(rows)
+        found[table] += rows
     return found

@@ -64,11 +64,27 @@ class Schema(NamedTuple):
 
 _TABLE = re.compile(r"((?:^--[^\n]*\n)+)CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^  (\w+) (\w+)( NOT NULL)?,?\s*-- (.+)$")
+_TYPE = re.compile(r"(?:^--[^\n]*\n)*^CREATE TYPE (\w+) AS \(\n(.*?)^\);\n\n", re.MULTILINE | re.DOTALL)
+_LIKE = re.compile(r"^  LIKE (\w+)(,?)\n", re.MULTILINE)
+_LAST = re.compile(r"(\w)( +-- [^\n]*\n)\Z")
 _VERSION = re.compile(r"^-- SCHEMA_VERSION (\d+)$", re.MULTILINE)
+
+
+def written_out(text: str) -> str:
+    """A schema file with the columns of a type wherever a table has them by LIKE. KeyError without one."""
+    types: dict[str, str] = {}
+
+    def columns(like: re.Match[str]) -> str:
+        return _LAST.sub(r"\1,\2", types[like[1]]) if like[2] else types[like[1]]
+
+    for name, body in _TYPE.findall(text):
+        types[name] = _LIKE.sub(columns, body)
+    return _LIKE.sub(columns, _TYPE.sub("", text))
 
 
 def read(text: str) -> Schema:
     """Reads a schema file. ValueError when a table or column has no comment, or the file no version."""
+    text = written_out(text)
     version = _VERSION.search(text)
     if version is None:
         raise ValueError("no line '-- SCHEMA_VERSION n'")

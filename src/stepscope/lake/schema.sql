@@ -9,6 +9,53 @@
 --   id       a number unique over all sources opened together, or over the whole lake
 --   every table has run_id, host_id and source_id, so that any two tables join on them
 
+-- Columns that several tables have, each where it says LIKE: those of any row of a source
+CREATE TYPE of_source AS (
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL         -- source it was read from
+);
+
+CREATE TYPE row_of_source AS (
+  id BIGINT NOT NULL,               -- number of the row
+  LIKE of_source
+);
+
+-- What a program consists of
+CREATE TYPE contents AS (
+  instructions BIGINT,              -- instructions in all computations
+  fusions BIGINT,                   -- fused groups of instructions
+  loops BIGINT,                     -- instructions that loop
+  custom_calls BIGINT,              -- calls of code that XLA knows nothing of
+  copies BIGINT,                    -- copies and transposes
+  f64_instructions BIGINT           -- instructions that make 64-bit floats
+);
+
+-- What a program, or a part of it, costs
+CREATE TYPE cost AS (
+  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
+  transcendentals DOUBLE,           -- transcendental functions, counted likewise
+  bytes DOUBLE,                     -- bytes read and written, counted likewise
+  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
+  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
+  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
+  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
+  run_open_loops DOUBLE             -- loops of unknown length that run: counted once
+);
+
+-- What memory a program takes, and what is wrong with its figures
+CREATE TYPE memory AS (
+  parameter_bytes BIGINT,           -- memory of parameters; NULL without a buffer assignment, as all memory
+  output_bytes BIGINT,              -- memory of results that are not parameters
+  alias_bytes BIGINT,               -- parameters whose memory results take over
+  constant_bytes BIGINT,            -- memory of constants
+  thread_local_bytes BIGINT,        -- memory of threads, in called computations
+  temp_bytes BIGINT,                -- memory of values in between
+  allocated_bytes BIGINT,           -- all memory that a run takes
+  heap_needed_bytes BIGINT,         -- the most of temp_bytes that is needed at once
+  problem VARCHAR                   -- why figures are missing or doubtful; NULL when nothing is
+);
+
 -- A training job, or any program that was recorded: what belongs together.
 CREATE TABLE run (
   run_id VARCHAR NOT NULL,          -- name of the run, made of [a-z0-9._-]; in a lake with digits that stand for its whole path
@@ -86,9 +133,7 @@ CREATE TABLE device (
 -- One row of a timeline, and what that row really is.
 CREATE TABLE track (
   id BIGINT NOT NULL,               -- number of the track
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   device_id BIGINT,                 -- device it belongs to, when known
   kind VARCHAR NOT NULL,            -- thread, device_stream, lane (packed for display), async, counter, derived, compiler or unknown
   records VARCHAR NOT NULL,         -- execution: the work itself; dispatch: its launch; annotation: marks around it; unknown
@@ -101,9 +146,7 @@ CREATE TABLE track (
 -- An interval on a track. Slices of one track nest; each instant belongs to the innermost.
 CREATE TABLE slice (
   id BIGINT NOT NULL,               -- number of the slice; order is by track, then time
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   track_id BIGINT NOT NULL,         -- track it lies on
   name VARCHAR NOT NULL,            -- name as found
   category VARCHAR,                 -- category as found
@@ -124,9 +167,7 @@ CREATE TABLE slice (
 -- A moment: instant, mark, object snapshot or sample.
 CREATE TABLE instant (
   id BIGINT NOT NULL,               -- number of the instant
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   track_id BIGINT NOT NULL,         -- track it lies on
   name VARCHAR NOT NULL,            -- name as found
   category VARCHAR,                 -- category as found
@@ -138,10 +179,7 @@ CREATE TABLE instant (
 
 -- A number over time. One row per series of a counter event.
 CREATE TABLE counter (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   track_id BIGINT NOT NULL,         -- track it lies on
   name VARCHAR NOT NULL,            -- name of the counter
   series VARCHAR NOT NULL,          -- name of the series within the counter
@@ -151,10 +189,7 @@ CREATE TABLE counter (
 
 -- One end or station of an arrow between slices.
 CREATE TABLE flow (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   flow_id BIGINT NOT NULL,          -- number of the arrow: equal for its stations, different between sources
   phase VARCHAR NOT NULL,           -- start, step or end
   track_id BIGINT NOT NULL,         -- track of this station
@@ -184,10 +219,7 @@ CREATE TABLE step_stored (
 
 -- Slices of a track that are called alike, added up. Together they are all slices.
 CREATE TABLE rollup_op (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   track_id BIGINT NOT NULL,         -- track they lie on
   name VARCHAR NOT NULL,            -- name as found
   category VARCHAR,                 -- category as found
@@ -207,10 +239,7 @@ CREATE TABLE rollup_op (
 
 -- Work of a device, or of one of its tracks, within a stretch of time, added up.
 CREATE TABLE rollup_device (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   device_track_id BIGINT NOT NULL,  -- least track of the device, as in the view track_place
   track_id BIGINT,                  -- track; NULL: all tracks of the device together
   piece_id BIGINT NOT NULL,         -- stretch of time, as in the view observed; every step that is a recording of its own is one
@@ -227,10 +256,7 @@ CREATE TABLE rollup_device (
 
 -- Time waited within a step, added up over the threads of a host.
 CREATE TABLE rollup_step (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   step_id BIGINT NOT NULL,          -- row of the view step
   wait VARCHAR NOT NULL,            -- what is waited for, as in the view wait_slice
   waits BIGINT NOT NULL,            -- slices that wait
@@ -239,10 +265,7 @@ CREATE TABLE rollup_step (
 
 -- One execution of a node as StepStats records it.
 CREATE TABLE op_run (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   slice_id BIGINT NOT NULL,         -- the same execution as a slice
   device_id BIGINT NOT NULL,        -- device it ran on
   op_name VARCHAR NOT NULL,         -- node name
@@ -264,10 +287,7 @@ CREATE TABLE op_run (
 
 -- A movement of an allocator: positive bytes allocate, negative free.
 CREATE TABLE allocation (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   op_run_id BIGINT,                 -- execution that did it, when known
   slice_id BIGINT,                  -- slice that did it, when known
   allocator VARCHAR NOT NULL,       -- name of the allocator
@@ -278,10 +298,7 @@ CREATE TABLE allocation (
 
 -- A tensor that an op produced.
 CREATE TABLE tensor (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   op_run_id BIGINT NOT NULL,        -- execution that produced it
   op_name VARCHAR NOT NULL,         -- node name
   slot INTEGER NOT NULL,            -- which output
@@ -296,9 +313,7 @@ CREATE TABLE tensor (
 -- A node of a graph.
 CREATE TABLE node (
   id BIGINT NOT NULL,               -- number of the node
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   graph VARCHAR NOT NULL,           -- which graph: graph, partition/<n>, function/<name>, ...
   name VARCHAR NOT NULL,            -- name of the node
   op_type VARCHAR NOT NULL,         -- op type
@@ -309,9 +324,7 @@ CREATE TABLE node (
 -- A data or control edge between nodes of one graph.
 CREATE TABLE edge (
   id BIGINT NOT NULL,               -- number of the edge
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   graph VARCHAR NOT NULL,           -- which graph
   producer VARCHAR NOT NULL,        -- name of the node that produces
   producer_slot INTEGER NOT NULL,   -- output number; -1 for a control edge
@@ -323,9 +336,7 @@ CREATE TABLE edge (
 -- or when first asked for.
 CREATE TABLE iterator (
   id BIGINT NOT NULL,               -- number of the stage
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   pipeline INTEGER NOT NULL,        -- number of its pipeline; 0 is the one the program waits for most
   name VARCHAR NOT NULL,            -- name as TensorFlow ran it, without indices: Iterator::Root::Prefetch::BatchV2
   branch_name VARCHAR NOT NULL,     -- the same with the branches of zip, mixtures and concatenations: Zip[1]::Map
@@ -367,9 +378,7 @@ CREATE TABLE iterator (
 -- or when first asked for.
 CREATE TABLE iterator_call (
   id BIGINT NOT NULL,               -- number of the call
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   iterator_id BIGINT NOT NULL,      -- iterator it belongs to
   slice_id BIGINT NOT NULL,         -- the same call as a slice
   track_id BIGINT NOT NULL,         -- thread it ran on
@@ -384,10 +393,7 @@ CREATE TABLE iterator_call (
 -- A stage as tf.data's own model of a running iterator knows it, at one moment. Read from the model protos
 -- of a capture folder; taking them is cheap, and they contain no overhead of tracing.
 CREATE TABLE iterator_model (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   iterator INTEGER NOT NULL,        -- number of the iterator within the capture
   sample INTEGER NOT NULL,          -- number of the sample of that iterator
   ts_ps BIGINT,                     -- when it was taken, from the capture's origin
@@ -417,10 +423,7 @@ CREATE TABLE iterator_model (
 
 -- A transformation of a tf.data pipeline as the user wrote it.
 CREATE TABLE user_stage (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   iterator INTEGER NOT NULL,        -- number of the iterator within the capture
   position INTEGER NOT NULL,        -- place in the chain, from 0 at the source
   transformation VARCHAR NOT NULL,  -- as one writes it: map, batch
@@ -436,9 +439,7 @@ CREATE TABLE user_stage (
 -- A line of a function that was seen on a stack.
 CREATE TABLE frame (
   id BIGINT NOT NULL,               -- number of the frame
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   function VARCHAR NOT NULL,        -- function, with its class where Python says so
   file VARCHAR,                     -- file: the program's as seen from its working directory, a library's without the folder it is installed in, <built-in> for C functions that wait or move data
   line INTEGER,                     -- line that ran
@@ -450,9 +451,7 @@ CREATE TABLE frame (
 -- A stack: a frame and the stack that called it. The id of a stack stands for all its frames.
 CREATE TABLE stack (
   id BIGINT NOT NULL,               -- number of the stack
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   parent_id BIGINT,                 -- the stack without its innermost frame; NULL when that is its only one
   frame_id BIGINT NOT NULL,         -- its innermost frame
   depth INTEGER NOT NULL,           -- how many frames are around that one
@@ -462,9 +461,7 @@ CREATE TABLE stack (
 -- What a thread was doing: one look at its stack, and the time that it stands for.
 CREATE TABLE stack_sample (
   id BIGINT NOT NULL,               -- number of the sample
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   track_id BIGINT,                  -- track of the thread, where the source has one
   thread_name VARCHAR,              -- name of the thread, where Python has one
   is_main BOOLEAN NOT NULL,         -- true for the thread that runs the steps; without steps the program's main thread
@@ -479,10 +476,7 @@ CREATE TABLE stack_sample (
 -- Where the thread that runs the steps was in those that no profiler recorded: all looks at a stack, after the
 -- recording.
 CREATE TABLE untraced_stack (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   stack_id BIGINT NOT NULL,         -- the stack
   looks BIGINT NOT NULL,            -- how often the thread was seen there
   weight_ps BIGINT NOT NULL,        -- the time that these looks stand for
@@ -493,9 +487,7 @@ CREATE TABLE untraced_stack (
 -- was new about the call.
 CREATE TABLE compilation (
   id BIGINT NOT NULL,               -- number of the call
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   ts_ps BIGINT NOT NULL,            -- when tracing began, or the call that traced, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- from there to the end of the call
   framework VARCHAR NOT NULL,       -- tensorflow or jax
@@ -557,10 +549,7 @@ CREATE TABLE broken_law (
 -- inputs of the same shapes on one device, copies and communication aside. Made from slices, their shapes and compiled
 -- programs: at ingest, or when first asked for.
 CREATE TABLE op_cost (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   device VARCHAR NOT NULL,          -- device that ran them
   op_name VARCHAR NOT NULL,         -- op; kernel or instruction where no op is known
   op_type VARCHAR,                  -- instruction that XLA made of it, or the op
@@ -584,10 +573,7 @@ CREATE TABLE op_cost (
 -- A rank's part in a collective: a communication that several processes or devices make together, such as an
 -- all-reduce. Made from slices of all sources of a run: at ingest, or when first asked for.
 CREATE TABLE collective (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   slice_id BIGINT NOT NULL,         -- the same as a slice
   track_id BIGINT NOT NULL,         -- track it lies on
   device VARCHAR NOT NULL,          -- device it ran on
@@ -634,9 +620,7 @@ CREATE TABLE clock_offset (
 -- at ingest, or when first asked for.
 CREATE TABLE buffer (
   id BIGINT NOT NULL,               -- number of the block
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   allocator VARCHAR NOT NULL,       -- name of the allocator; '(from the graph)' when none recorded anything
   device VARCHAR NOT NULL,          -- device of the execution, where known
   op_run_id BIGINT,                 -- execution that asked for it
@@ -678,10 +662,7 @@ CREATE TABLE op_line (
 -- A module that XLA compiled: of a dump, the last stage that could be read, which is what runs if it was dumped to its
 -- end. From dump folders or single files of one, and from XPlanes, which keep the programs that ran.
 CREATE TABLE hlo_module (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   program_id VARCHAR NOT NULL,      -- its number, as slices have it in program_id; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
   function VARCHAR NOT NULL,        -- function that it was compiled from
@@ -696,37 +677,14 @@ CREATE TABLE hlo_module (
   parameters VARCHAR,               -- shapes of its parameters
   partitions BIGINT,                -- devices that it is split over: what runs is of one of them, and so are its figures
   computations BIGINT,              -- functions and bodies that it has
-  instructions BIGINT,              -- instructions in all computations
-  fusions BIGINT,                   -- fused groups of instructions
-  loops BIGINT,                     -- instructions that loop
-  custom_calls BIGINT,              -- calls of code that XLA knows nothing of
-  copies BIGINT,                    -- copies and transposes
-  f64_instructions BIGINT,          -- instructions that make 64-bit floats
-  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
-  transcendentals DOUBLE,           -- transcendental functions, counted likewise
-  bytes DOUBLE,                     -- bytes read and written, counted likewise
-  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
-  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
-  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
-  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
-  run_open_loops DOUBLE,            -- loops of unknown length that run: counted once
-  parameter_bytes BIGINT,           -- memory of parameters; NULL without a buffer assignment, as all memory
-  output_bytes BIGINT,              -- memory of results that are not parameters
-  alias_bytes BIGINT,               -- parameters whose memory results take over
-  constant_bytes BIGINT,            -- memory of constants
-  thread_local_bytes BIGINT,        -- memory of threads, in called computations
-  temp_bytes BIGINT,                -- memory of values in between
-  allocated_bytes BIGINT,           -- all memory that a run takes
-  heap_needed_bytes BIGINT,         -- the most of temp_bytes that is needed at once
-  problem VARCHAR                   -- why figures are missing or doubtful; NULL when nothing is
+  LIKE contents,
+  LIKE cost,
+  LIKE memory
 );
 
 -- A stage of a compile, or what a pass left: one file of a dump. Where there is a proto and a text, the proto is read.
 CREATE TABLE hlo_pass (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   module_id BIGINT NOT NULL,        -- row of hlo_module; in the order of the compile rows follow each other
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
@@ -740,37 +698,14 @@ CREATE TABLE hlo_pass (
   file_bytes BIGINT NOT NULL,       -- its size
   unknown_fields BIGINT,            -- fields that this version does not know
   computations BIGINT,              -- functions and bodies that it has; NULL when it could not be read, as all figures
-  instructions BIGINT,              -- instructions in all computations
-  fusions BIGINT,                   -- fused groups of instructions
-  loops BIGINT,                     -- instructions that loop
-  custom_calls BIGINT,              -- calls of code that XLA knows nothing of
-  copies BIGINT,                    -- copies and transposes
-  f64_instructions BIGINT,          -- instructions that make 64-bit floats
-  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
-  transcendentals DOUBLE,           -- transcendental functions, counted likewise
-  bytes DOUBLE,                     -- bytes read and written, counted likewise
-  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
-  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
-  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
-  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
-  run_open_loops DOUBLE,            -- loops of unknown length that run: counted once
-  parameter_bytes BIGINT,           -- memory of parameters; NULL without a buffer assignment, as all memory
-  output_bytes BIGINT,              -- memory of results that are not parameters
-  alias_bytes BIGINT,               -- parameters whose memory results take over
-  constant_bytes BIGINT,            -- memory of constants
-  thread_local_bytes BIGINT,        -- memory of threads, in called computations
-  temp_bytes BIGINT,                -- memory of values in between
-  allocated_bytes BIGINT,           -- all memory that a run takes
-  heap_needed_bytes BIGINT,         -- the most of temp_bytes that is needed at once
-  problem VARCHAR                   -- why figures are missing or doubtful; NULL when nothing is
+  LIKE contents,
+  LIKE cost,
+  LIKE memory
 );
 
 -- A computation of a program: the entry, a body or condition of a loop, what is fused, a function that a reduction applies.
 CREATE TABLE hlo_computation (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   module_id BIGINT NOT NULL,        -- row of hlo_module
   pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
@@ -781,23 +716,13 @@ CREATE TABLE hlo_computation (
   instructions BIGINT NOT NULL,     -- its instructions
   root VARCHAR,                     -- the instruction whose value it returns
   times DOUBLE NOT NULL,            -- how often a run goes through it; 0 for what is fused or applied
-  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
-  transcendentals DOUBLE,           -- transcendental functions, counted likewise
-  bytes DOUBLE,                     -- bytes read and written, counted likewise
-  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
-  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
-  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
-  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
-  run_open_loops DOUBLE             -- loops of unknown length that run: counted once
+  LIKE cost
 );
 
 -- An instruction of a program that XLA compiled: from the programs that XPlanes keep, and from dump folders. Of a dump
 -- folder there are those of whole stages, and of the last pass where a compile was not dumped to its end.
 CREATE TABLE hlo_instruction (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   module_id BIGINT NOT NULL,        -- row of hlo_module
   pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the program, as slices have it in program_id; empty when no file says it
@@ -822,22 +747,12 @@ CREATE TABLE hlo_instruction (
   sharding VARCHAR,                 -- over which devices its value is spread
   trip_count DOUBLE,                -- how often a loop is known to go round
   times DOUBLE,                     -- how often it runs in a run of the program; 0 for what is fused or applied
-  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
-  transcendentals DOUBLE,           -- transcendental functions, counted likewise
-  bytes DOUBLE,                     -- bytes read and written, counted likewise
-  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
-  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
-  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
-  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
-  run_open_loops DOUBLE             -- loops of unknown length that run: counted once
+  LIKE cost
 );
 
 -- A value in the memory of a compiled program.
 CREATE TABLE hlo_buffer (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   module_id BIGINT NOT NULL,        -- row of hlo_module
   pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
@@ -855,10 +770,7 @@ CREATE TABLE hlo_buffer (
 
 -- An allocation of a compiled program.
 CREATE TABLE hlo_allocation (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   module_id BIGINT NOT NULL,        -- row of hlo_module
   pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
@@ -878,10 +790,7 @@ CREATE TABLE hlo_allocation (
 -- What speaks for a problem of a program in a dump folder and stands in no other table: to see it takes the operands
 -- of instructions, their order in the schedule, the shapes of several compiles or the program's own log.
 CREATE TABLE hlo_case (
-  id BIGINT NOT NULL,               -- number of the row
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE row_of_source,
   module_id BIGINT,                 -- row of hlo_module; NULL where a log does not say which program it means
   kind VARCHAR NOT NULL,            -- shapes or types (compiled again for others), mixed (several have its number), layout_copy, double, donor (not used), spill or collective (not hidden)
   instruction VARCHAR,              -- the instruction; as a log says it, a kernel or the shape of an argument
@@ -938,9 +847,7 @@ CREATE TABLE tfprof_node (
 -- A tensor of a checkpoint. Its values stay in the file until they are asked for.
 CREATE TABLE checkpoint_tensor (
   id BIGINT NOT NULL,               -- number of the tensor
-  run_id VARCHAR NOT NULL,          -- run of the source
-  host_id VARCHAR NOT NULL,         -- host of the source
-  source_id BIGINT NOT NULL,        -- source it was read from
+  LIKE of_source,
   name VARCHAR NOT NULL,            -- name
   dtype VARCHAR NOT NULL,           -- element type, as float32
   shape VARCHAR NOT NULL,           -- shape as JSON, [64,10]

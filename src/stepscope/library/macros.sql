@@ -91,3 +91,16 @@ NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
   OR LOWER({op_type}) LIKE '%dot%' OR LOWER({op_type}) LIKE '%linear'
   OR (LOWER({op_type}) LIKE '%conv%' AND LOWER({op_type}) NOT LIKE '%convert%')
 )
+
+-- python_figures!(row, total): of rows of Python that were added up, and the total of their host
+sum!({row}.spent_ps) AS time_ps,
+mean!(SUM({row}.spent_ps), NULLIF({total}.number, 0)) AS per_step_ps,
+share!(SUM({row}.spent_ps), {total}.all_ps) AS share,
+share!(SUM({row}.on_cpu_ps), SUM({row}.known_ps)) AS cpu_share,
+sum!({row}.seen) AS samples
+
+-- stack_figures!(row): of rows of _stack_time that were added up
+sum!({row}.stack_ps) AS time_ps,
+mean!(SUM({row}.stack_ps), {row}.number) AS per_step_ps,
+share!(SUM({row}.stack_ps), {row}.label_ps) AS part_share,
+share!(SUM({row}.stack_ps), {row}.steps_ps) AS share

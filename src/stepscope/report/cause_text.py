@@ -19,7 +19,7 @@ from stepscope.report.names import function_of, host_of, line_of, place_of, shor
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement
+    from stepscope.instruments.causes.judgement import Judgement, WholeTable
 
 _GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 """Words for the time of a label where LOOKS has others."""
@@ -94,7 +94,10 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
 
 
 def _bound(judgement: Judgement) -> str:
-    """What stands before the share where a law says that work of the device is missing."""
+    """What stands before the share where a law says that work of the device is missing, or ops that nobody
+    recorded are part of it."""
+    if judgement.runs_unseen:
+        return "at most "
     if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
         return ""
     return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
@@ -128,6 +131,8 @@ def _ops(judgement: Judgement) -> str:
     text = "" if ran_in is None else f", most of it in {place_of(ran_in)}{with_gradients}"
     if judgement.small_ops is not None:
         text += f": {_small_ops(judgement, *judgement.small_ops)}"
+    if judgement.table is not None:
+        return text + _table(judgement.table, unit_of(judgement))
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
     if not judgement.of_ops:
@@ -144,6 +149,13 @@ def _ops(judgement: Judgement) -> str:
     if judgement.run_in is None:
         return text + made
     return f"{text}{made}{' and' if made else ', most of it'} run in {place_of(judgement.run_in)}"
+
+
+def _table(table: WholeTable, unit: str) -> str:
+    """What goes to all rows of a table."""
+    part = f"for {units.show(table.share, 'ratio')} of all compute time"
+    looks_up = f"a {unit} looks up at most {table.used_rows:,}"
+    return f", ops on all {table.rows:,} rows of a table {part}: {looks_up}"
 
 
 def _made(judgement: Judgement) -> str:

@@ -22,14 +22,7 @@ from stepscope.instruments.memory.peak import (
 from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
 from stepscope.report import document_keys, memory_steps
-from stepscope.report.memory_sentences import (
-    bytes_by_kind,
-    first_moment,
-    sentences,
-    sized,
-    timed,
-    turnover,
-)
+from stepscope.report.memory_sentences import bytes_by_kind, first_moment, sentences, sized, timed, turnover
 from stepscope.report.names import endings
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 

@@ -69,8 +69,7 @@ def remains(judgement: Judgement) -> Remains:
     if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
     saved = _saved(judgement)
-    # What has to be done in another way may take as long.
-    high_ps = max(judgement.mean_ps, judgement.left_ps) if is_replaced(judgement) else judgement.high_ps
+    high_ps = max(judgement.mean_ps, judgement.left_ps) if _may_stay(judgement) else judgement.high_ps
     low, high = told_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
@@ -91,8 +90,13 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
     low, high = told_range(*bounds)
     if low is None or saved_ps <= 0:
         return None, None, None
-    # What replaces it may take as long.
-    return saved_ps, 0 if is_replaced(judgement) else low, high
+    return saved_ps, 0 if _may_stay(judgement) else low, high
+
+
+def _may_stay(judgement: Judgement) -> bool:
+    """Whether a step may take as long as ever: what has to be done in another way may, and so may what nobody
+    recorded: workers that the cause hides, and ops in calls that compile."""
+    return is_replaced(judgement) or judgement.fed_unseen or judgement.runs_unseen
 
 
 def is_replaced(judgement: Judgement) -> bool:
@@ -121,9 +125,8 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         return [] if judgement.cause in ("dispatch", "idle") else [sentence]
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
-        return [
-            f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter(known)}."
-        ]
+        shorter_by = f"{shorter(known)}{provided(judgement)}"
+        return [f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter_by}."]
     if amount is None:
         return []
     # A bound that is lower than what the sentence before leaves needs its reason, too.
@@ -151,6 +154,11 @@ def shorter(known: Remains, bounds: bool = False) -> str:
         sentence += spread(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
     return f"{sentence} shorter{at_most}"
+
+
+def provided(judgement: Judgement) -> str:
+    """What nobody recorded and a shorter step depends on, behind by how much it is shorter."""
+    return ", as far as the loader's workers keep up" if judgement.fed_unseen else ""
 
 
 def _untraced(judgement: Judgement, saved_ps: int) -> str:

@@ -10,7 +10,16 @@ from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.remains import Remains, amount_of, is_replaced, remains, shorter, spread, told_range
+from stepscope.report.remains import (
+    Remains,
+    amount_of,
+    is_replaced,
+    provided,
+    remains,
+    shorter,
+    spread,
+    told_range,
+)
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -117,7 +126,7 @@ def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
         return
     known, now = remains(judgement), f"instead of {_ps(judgement.mean_ps)}"
     if known.ps is None and known.saved_ps is not None:
-        yield f"Without {what}, a step would be {shorter(known, bounds=True)}."
+        yield f"Without {what}, a step would be {shorter(known, bounds=True)}{provided(judgement)}."
         if judgement.untraced_ps is not None:
             yield f"It takes {_ps(judgement.untraced_ps)} now, without the profiler."
     elif (amount := amount_of(known, bounds=True)) is not None:
@@ -132,6 +141,10 @@ def _decides(judgement: Judgement) -> str:
     """What would tell what is left."""
     if judgement.late_copy is not None:
         return f"{judgement.late_copy} waits for what the device does first, which stays: make that shorter."
+    if judgement.fed_unseen:
+        return "The loader's workers may limit it then: change it, record again, and compare the two."
+    if judgement.runs_unseen:
+        return "What compiles runs ops as well, which were not recorded: change it, and record again."
     if is_replaced(judgement):
         return "What is done instead takes time as well: change it, record again, and compare the two."
     if judgement.contention is not None and judgement.contention.had_cores < GAIN.quiet:

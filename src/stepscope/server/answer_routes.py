@@ -5,14 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stepscope.server import (
-    analyses,
-    graphs,
-    model,
-    reports,
-    requests,
-    whatif,
-)
+from stepscope.server import analyses, graphs, model, reports, requests, whatif
 from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import Json, encode
 from stepscope.server.side_work import aside

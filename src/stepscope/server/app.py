@@ -13,9 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stepscope.server import (
-    requests,
-)
+from stepscope.server import requests
 from stepscope.server.access import SESSION, Guarded
 from stepscope.server.activity import Doing
 from stepscope.server.answer_routes import (

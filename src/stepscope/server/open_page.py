@@ -10,9 +10,7 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stepscope.server import (
-    threads,
-)
+from stepscope.server import threads
 from stepscope.server.access import Access
 from stepscope.server.activity import Doing
 from stepscope.server.console import StatementProcesses

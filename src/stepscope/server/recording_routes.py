@@ -12,9 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from stepscope import __version__, exporters
-from stepscope.server import (
-    requests,
-)
+from stepscope.server import requests
 from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import Json, refuse
 

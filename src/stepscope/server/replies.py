@@ -9,13 +9,7 @@ from typing import Any, NoReturn
 
 from starlette.responses import Response
 
-from stepscope.errors import (
-    LimitReached,
-    NothingFound,
-    QueryError,
-    StepscopeError,
-    UsageError,
-)
+from stepscope.errors import LimitReached, NothingFound, QueryError, StepscopeError, UsageError
 
 STATUS: tuple[tuple[type[StepscopeError], int], ...] = (
     (UsageError, 400),

@@ -8,11 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stepscope.server import (
-    parquet,
-    requests,
-    schema,
-)
+from stepscope.server import parquet, requests, schema
 from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import Json, Refused, encode, refuse
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from stepscope import library
 from stepscope.background import go_on
 from stepscope.engines import Statement, Work, early_start, rows_of, statement
 from stepscope.errors import UsageError
 from stepscope.lake.schema import schema
-from stepscope.session.tables import DamagedStore, TraceTables
+from stepscope.session.tables import DamagedStore
 from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded_source import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
+    from stepscope.session.lake_tables import LakeTables
     from stepscope.session.schedule import Asking, Progress
+    from stepscope.session.tables import DecodedTables
     from stepscope.sources.source import Skipped
 
 T = TypeVar("T")
+TraceTables: TypeAlias = "DecodedTables | LakeTables"
 
 _MOST_MENDINGS = 2
 """How often what the cache lost is decoded again for one question; the second time it is kept in memory."""

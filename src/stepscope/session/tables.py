@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, formats
 from stepscope.background import Background
@@ -29,62 +29,18 @@ from stepscope.session.decoding import NEEDS, decode_source, decoded_store, need
 from stepscope.session.schedule import Meter, Progress
 from stepscope.sources import op_logs
 from stepscope.sources.find import FoundSources
-from stepscope.sources.source import Skipped, Source
+from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.engines import Arrow, Engine, Part, Reads
-    from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import SchemaTable
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
 _LARGE_BYTES = 64 << 20
 """Sources that the cache does not keep are decoded into memory up to this size."""
-
-
-class TraceTables(Protocol):
-    """What a Trace needs of its tables."""
-
-    @property
-    def sources(self) -> tuple[Source | SourceRow, ...]:
-        """What is read, in the order of source_id."""
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """What was found but not read."""
-
-    @property
-    def paths(self) -> list[str]:
-        """Files that the engine itself opens."""
-
-    def begin(self) -> None:
-        """Begins with what every query needs, while the engine is still being made."""
-
-    def ready(self, reads: Reads | None) -> bool:
-        """Brings what a query reads; False when engines that were made before know too little."""
-
-    def attach(self, engine: Engine) -> None:
-        """Makes all tables of the schema known to an engine."""
-
-    def lanes(self) -> dict[int, Lanes] | None:
-        """Slices by source_id as the timeline draws them; None where only tables have them. After ready()."""
-
-    def doubt(self, error: StepscopeError) -> StepscopeError:
-        """The error to raise when a query failed while it read: this one, or that a file is damaged."""
-
-    def mend(self) -> None:
-        """Makes anew what was found damaged; engines made before are of no use then."""
-
-    def watch(self, progress: Progress | None) -> None:
-        """Says from now on how far reading is."""
-
-    def interrupt(self) -> None:
-        """Stops what decodes, from another thread; what it was wanted for ends with KeyboardInterrupt."""
-
-    def close(self) -> None:
-        """Lets go of everything. Idempotent."""
 
 
 _HEAD_START_S = 0.05

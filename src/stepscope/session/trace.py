@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from stepscope.engines import Engine
     from stepscope.lake.rows import SourceRow
     from stepscope.session.compacting import Compacted
+    from stepscope.session.open_trace import TraceTables
     from stepscope.session.plan import IngestPlan
     from stepscope.session.schedule import Progress
-    from stepscope.session.tables import TraceTables
     from stepscope.sources.find import FoundSources
 
 

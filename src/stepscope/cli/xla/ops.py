@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.errors import NothingFound, UsageError
@@ -57,7 +57,6 @@ class _Field(NamedTuple):
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("xla ops", ABOUT, "stepscope xla ops PATH… [options]", EPILOG)
-    add_paths(parser, "recordings, and dump folders of the same run")
     parser.add_argument(
         "--dump", metavar="DIR", action="append", type=a_path, default=[], help="a dump folder, beside a lake"
     )
@@ -78,7 +77,7 @@ def parser() -> Parser:
     inside.add_argument("--untimed", action="store_true", help="instructions without time, and why")
     inside.add_argument("--unmatched", action="store_true", help="slices without an instruction, and why")
     parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
-    add_reading(parser)
+    add_reading(parser, "recordings, and dump folders of the same run", part=False)
     add_showing(parser)
     return parser
 

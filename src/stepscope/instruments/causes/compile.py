@@ -30,7 +30,9 @@ class CompileCause(LineCause):
             function = retrace.function
         called = None if retrace is None else retrace.called
         found = super().explain(host, share, ps_per_step) if called is None else Explanation(place=called)
-        return replace(found, retrace=retrace, function=function, others=_others(host))
+        others = _others(host)
+        unseen = others is None and not host.has_slices
+        return replace(found, retrace=retrace, function=function, others=others, runs_unseen=unseen)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """What samples tell of its line; traced calls tell which function compiles, and nothing besides."""

@@ -77,7 +77,7 @@ class ComputeCause(Cause):
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
-            run_in=line_of_runs(host),
+            run_in=line_of_runs(host), table=host.whole_table,
         )  # fmt: skip
 
     def line_of_ops(self, host: HostSteps, made: CodeLine | None) -> tuple[CodeLine | None, bool]:
@@ -93,8 +93,10 @@ class ComputeCause(Cause):
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """The op or the layer that stands out. A device that stands still meanwhile waits for what is
         launched, op by op."""
-        top = host.top_op
-        part = self.thresholds.standing_out(top.share, host.top_layer.share, top.is_product)
+        top, table, layer = host.top_op, host.whole_table, host.top_layer.share
+        if table is not None:
+            return Removal(self.thresholds.standing_out(table.share, layer))
+        part = self.thresholds.standing_out(top.share, layer, top.is_product)
         if part != top.share:
             return Removal(part)
         launched = top.launched / part

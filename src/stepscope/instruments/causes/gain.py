@@ -147,17 +147,21 @@ def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[in
     return saved_ps, round(max(low, 0)), round(saved_ps + hypot(left_ps - low_ps, error))
 
 
-def hidden_work(needs_ps: int, seen_ps: int, had_cores: float) -> Left:
+def hidden_work(needs_ps: int, seen_ps: int, had_cores: float, error_ps: float = 0.0) -> Left:
     """What is left where others' work limits a step, which went on behind the cause. needs_ps: for a step, as
     fast as it can go by what was recorded of who waits for whom; seen_ps: for how long it went on. Where
     nothing tells that a thread waits for another one, the first is too little; where threads could have
     worked at once, and had no reason to, the second is too much. The work shared the cores with the cause,
-    and may need as much less without it as its threads waited for them."""
-    error = THRESHOLDS.errors * THRESHOLDS.again
+    and may need as much less without it as its threads waited for them. error_ps: the standard error of both,
+    where samples tell them."""
+    most_ps = max(needs_ps, seen_ps)
+    low_error, high_error = (
+        THRESHOLDS.errors * hypot(THRESHOLDS.again * ps, error_ps) for ps in (needs_ps * had_cores, most_ps)
+    )
     return Left(
         round(needs_ps * (1 + had_cores) / 2),
-        round(needs_ps * had_cores * (1 - error)),
-        round(max(needs_ps, seen_ps) * (1 + error)),
+        round(max(needs_ps * had_cores - low_error, 0)),
+        round(most_ps + high_error),
     )
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
 from stepscope.instruments.causes.contention import Contention, contention_of
-from stepscope.instruments.causes.judgement import Stored, Weighed
+from stepscope.instruments.causes.judgement import Stored, Weighed, WholeTable
 from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
@@ -105,6 +105,24 @@ class HostSteps:
             return found
         computed_ps = sum(step.sums.get("compute", 0) for step in self.all_steps)
         return top_op_or_copies(found, self.ask("copying_ops"), computed_ps)
+
+    @cached_property
+    def whole_table(self) -> WholeTable | None:
+        """The table whose update takes longest, where PyTorch runs ops on all of its rows within the calls of
+        the thread that runs the steps, and these take more than the longest type of op."""
+        top = self.top_op
+        if not (top.op_type or "").startswith("aten::") or not self.runs_inline:
+            return None
+        for rows, columns, used_rows, table_ps, all_ps in self.ask("dense_tables"):
+            found = WholeTable(rows, columns, used_rows, table_ps / all_ps)
+            return found if found.share > (top.share or 0.0) else None
+        return None
+
+    @cached_property
+    def has_slices(self) -> bool:
+        """Whether the steps have slices, beside what a recorder and samples saw."""
+        kinds = kinds_by_source(self.query)
+        return any(kinds[source_id].slices for source_id in self.sources if source_id in kinds)
 
     @cached_property
     def runs_inline(self) -> bool:

@@ -146,6 +146,17 @@ class Recomputed(NamedTuple):
     """Of a mean step."""
 
 
+class WholeTable(NamedTuple):
+    """A table that is updated as a whole for the few rows that a step looks up."""
+
+    rows: int
+    columns: int
+    used_rows: int
+    """The most rows that a step looks up."""
+    share: float
+    """What ops on all rows take of the time of all ops."""
+
+
 class GarbageCollection(NamedTuple):
     """Runs of Python's garbage collection within steps."""
 
@@ -193,6 +204,8 @@ class Explanation:
     recomputed: Recomputed | None = None
     doubles: float | None = None
     """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
+    table: WholeTable | None = None
+    """Where ops on all rows of one take more than the type of op that takes most."""
     gradients_too: bool = False
     """Whether gradients of what `spent_in` computes count to it, of ops."""
     in_python: bool = False
@@ -243,6 +256,8 @@ class Explanation:
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None
+    runs_unseen: bool = False
+    """Whether calls that compile run ops as well, of which none was recorded."""
     mark: str | None = None
     """What the program called the part of its steps that the cause lies in, where no line is known."""
     others: Weighed | None = None
@@ -307,6 +322,9 @@ class Judgement(Explanation, Weighed):
     of_ops: bool = True
     """Whether the recorder knows ops. Where it does not, whatever it drew stands for one."""
     rival: Rival | None = None
+    fed_unseen: bool = False
+    """Whether batches come from processes that were not recorded, and may be what limits the steps without
+    the cause."""
     broken: tuple[Broken, ...] = ()
     """Laws that do not hold of what it was decided by."""
 

@@ -56,10 +56,10 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         ps_per_step = sum(part.ps_per_step for part in mixed.parts)
     elif name is None:
         # Where labels tell, ops do not matter: to look at their names takes longer than all else.
-        layer_share = host.top_layer.share if weighed.cause == "none" else None
-        name, share, ps_per_step = cause_of(
-            weighed.parts, top.share, layer_share, host.contention, top.is_product
-        )
+        of_ops = weighed.cause == "none"
+        layer_share, table = (host.top_layer.share, host.whole_table) if of_ops else (None, None)
+        one_op, is_product = (top.share, top.is_product) if table is None else (table.share, False)
+        name, share, ps_per_step = cause_of(weighed.parts, one_op, layer_share, host.contention, is_product)
         of_ops = name in ("compute", "none")
         mixed = mixed_line(host) if of_ops else None
         # Small ops are called one after the other: what Python takes between them is part of that.

@@ -2,7 +2,8 @@
 
 The parts of a step tell what is left of the time of the thread that drives it. What goes on meanwhile, such
 as an input pipeline that keeps ahead of a slow model, costs nothing as long as the cause hides it, and limits
-the step afterwards.
+the step afterwards. What workers of a DataLoader need for a batch was not recorded: it may be as much as the
+step takes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from statistics import fmean
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.judgement import CauseName, Judgement
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
-from stepscope.instruments.replay import recorded_steps
+from stepscope.instruments.pipeline import loaders
+from stepscope.instruments.pipeline.loaders import Loading
+from stepscope.instruments.replay import feeding_threads, recorded_steps
 from stepscope.instruments.replay.whatif import CAUSES, DurationChange, ask
 from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.step_breakdown.labels import LABELS
@@ -26,10 +29,15 @@ _HIDING: frozenset[CauseName] = frozenset({"compute", "python", "wait", "copy", 
 """Causes behind which others' work goes on and stays. Without launching or compiling, other work is launched;
 waiting for input has its own model."""
 
+_FED_OR_NOTHING: frozenset[CauseName] = frozenset({"input", "none", "unknown"})
+"""Where nothing goes, or those go that feed the steps."""
+
 
 def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Judgement]:
     """The judgements, with what is left where the replay knows it better: of ops on devices, and where hidden
     work limits it. Nothing is replayed where no more is hidden than is left anyway."""
+    judged = fed_unseen(judged, loaders.find(query))
+    judged = [_fed_by_threads(query, judgement) for judgement in judged]
     hiding = [judgement for judgement in judged if judgement.cause in _HIDING and not judgement.whole_capture]
     if not hiding:
         return list(judged)
@@ -50,9 +58,21 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         found.append(
             judgement
             if needs_ps is None or needs_ps <= least_ps
-            else _limit_removal(judgement, needs_ps, hidden.get(host, 0))
+            else _limit_removal(judgement, gain.hidden_work(needs_ps, hidden.get(host, 0), _cores(judgement)))
         )
     return found
+
+
+def fed_unseen(judged: Sequence[Judgement], loading: Sequence[Loading]) -> list[Judgement]:
+    """The judgements, those marked whose batches come from workers, which may take as long for one as the
+    step takes so far."""
+    fed = {of_host.host_id for of_host in loading if any(loader.workers for loader in of_host.loaders)}
+    return [
+        replace(judgement, fed_unseen=True)
+        if judgement.host_id in fed and judgement.cause not in _FED_OR_NOTHING
+        else judgement
+        for judgement in judged
+    ]
 
 
 def _known(judgement: Judgement) -> int:
@@ -74,10 +94,25 @@ def _remove_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequen
     return replace(judgement, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
 
-def _limit_removal(judgement: Judgement, needs_ps: int, seen_ps: int) -> Judgement:
+def _fed_by_threads(query: Query, judgement: Judgement) -> Judgement:
+    """With as much left as threads need that make batches for the steps, and were ahead of them so far."""
+    # Where no sample tells the line of the cause, there are none of threads either: a fleet is not asked.
+    if judgement.cause in _FED_OR_NOTHING or judgement.whole_capture or judgement.samples is None:
+        return judgement
+    needs = feeding_threads.longest(query, judgement.run_id, judgement.host_id)
+    if needs is None or needs.part * judgement.mean_ps <= RAISES * _known(judgement):
+        return judgement
+    needs_ps, error_ps = (round(part * judgement.mean_ps) for part in (needs.part, needs.error))
+    return _limit_removal(judgement, gain.hidden_work(needs_ps, needs_ps, needs.had_cores, error_ps))
+
+
+def _cores(judgement: Judgement) -> float:
+    """For which part of the time in which its threads wanted a core a program had one."""
+    return 1.0 if judgement.contention is None else judgement.contention.had_cores
+
+
+def _limit_removal(judgement: Judgement, found: gain.Left) -> Judgement:
     """As much is left as hidden work needs, or more where that was known already."""
-    cores = 1.0 if judgement.contention is None else judgement.contention.had_cores
-    found = gain.hidden_work(needs_ps, seen_ps, cores)
     left_ps = min(found.ps, judgement.mean_ps)
     return replace(
         judgement,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown import labels
-from stepscope.instruments.step_breakdown.labels import Meaning
+from stepscope.instruments.step_breakdown.labels import LABELS, Label, Meaning
 from stepscope.instruments.step_breakdown.sweep import Interval, NumberedSegments, Segment
 from stepscope.library.statements import Query, statement
 
@@ -28,8 +28,10 @@ or gives, moved in bulk."""
 LATE_COPY: NamedSlice = (-1, "wait until the copy begins", None, False, False)
 """The part of a call of the runtime in which it waits until the device begins its copy, as in the statement
 driving_slices."""
-BUILDS = frozenset({"dispatch", "python", "copy", "compile"})
+BUILDS: frozenset[Label] = frozenset({"dispatch", "python", "copy", "compile"})
 """What a thread does in a call that compiles, under other names."""
+_ALL_BUT_COMPILING: frozenset[Label] = frozenset(LABELS) - {"compile"}
+"""What a thread may seem to do while it collects garbage. A program that is traced makes some of it."""
 
 
 def tracks(query: Query, sources: Sequence[int]) -> dict[int, int]:
@@ -100,13 +102,26 @@ def joined(found: Iterable[Segment]) -> list[Segment]:
     return kept
 
 
-def compiling(found: Sequence[Segment], calls: Sequence[tuple[int, int]]) -> list[Segment]:
+def compiling(found: Sequence[Segment], calls: Sequence[Interval]) -> list[Segment]:
     """What a thread does, in which calls that compiled do so from begin to end: a call whose program is there
     launches it in a fraction of the time. What waits in them goes on waiting. calls: disjoint and in
     order."""
+    return _overlaid(found, calls, "compile", BUILDS)
+
+
+def collecting(found: Sequence[Segment], collections: Sequence[Interval]) -> list[Segment]:
+    """What a thread does, which runs Python while it collects garbage, in whatever call of a framework that
+    begins. collections: disjoint and in order."""
+    return _overlaid(found, collections, "python", _ALL_BUT_COMPILING)
+
+
+def _overlaid(
+    found: Sequence[Segment], intervals: Sequence[Interval], over: Label, instead_of: Container[Label]
+) -> list[Segment]:
+    """Segments with a label of intervals laid over some other labels, and over what lies between segments."""
     rest, number = list(found), 0
     kept: list[Segment] = []
-    for begin, end in calls:
+    for begin, end in intervals:
         while number < len(rest) and rest[number].to_ps <= begin:
             kept.append(rest[number])
             number += 1
@@ -116,9 +131,9 @@ def compiling(found: Sequence[Segment], calls: Sequence[tuple[int, int]]) -> lis
             if from_ps < begin:
                 kept.append(Segment(from_ps, begin, label))
                 from_ps = begin
-            if label not in BUILDS:
+            if label not in instead_of:
                 if from_ps > at:
-                    kept.append(Segment(at, from_ps, "compile"))
+                    kept.append(Segment(at, from_ps, over))
                 at = min(to_ps, end)
                 kept.append(Segment(from_ps, at, label))
             if to_ps > end:
@@ -126,7 +141,7 @@ def compiling(found: Sequence[Segment], calls: Sequence[tuple[int, int]]) -> lis
                 break
             number += 1
         if at < end:
-            kept.append(Segment(at, end, "compile"))
+            kept.append(Segment(at, end, over))
     return joined((*kept, *rest[number:]))
 
 

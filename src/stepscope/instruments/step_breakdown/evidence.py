@@ -277,6 +277,11 @@ def _overlapping(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     return timed[first:last]
 
 
+def _spans_within(spans: Iterable[Interval], window: Interval) -> list[Interval]:
+    """Those that reach into a window."""
+    return [span for span in spans if span[0] < window[1] and span[1] > window[0]]
+
+
 class _DrivingThreads:
     """The driving threads of sources."""
 
@@ -305,18 +310,24 @@ class _DrivingThreads:
             if again:
                 self._compiled_again.setdefault(source_id, []).append((begin, end))
         self._compiled = {source_id: stack_samples.merged(calls) for source_id, calls in compiled.items()}
+        collected: dict[int, list[Interval]] = {}
+        asked = statement("garbage_collections", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
+        for source_id, begin, end in query(asked).rows():
+            collected.setdefault(source_id, []).append((begin, end))
+        self._collected = {source_id: stack_samples.merged(spans) for source_id, spans in collected.items()}
 
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What the threads of sources do, each within a window; where no slice tells of one, only when it
-        compiled again, as a recorder saw."""
+        compiled again or collected garbage, as a recorder saw."""
         found = self._told_by_slices(windows)
-        for source_id, (first, last) in windows.items():
+        for source_id, window in windows.items():
             known = self._compiled.get(source_id, ())
             if source_id not in found:
                 known = stack_samples.merged(self._compiled_again.get(source_id, ()))
-            calls = [call for call in known if call[0] < last and call[1] > first]
-            if calls:
+            if calls := _spans_within(known, window):
                 found[source_id] = driver.compiling(found.get(source_id, []), calls)
+            if collections := _spans_within(self._collected.get(source_id, ()), window):
+                found[source_id] = driver.collecting(found.get(source_id, []), collections)
         return found
 
     def _told_by_slices(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:

@@ -301,6 +301,15 @@ _takes_from_process = re.compile(r"(^|/)multiprocessing/queues\.py:(\w+\.)?get$"
 _RECEIVING = ("recv_bytes", "_poll", "poll", "__enter__")
 
 
+_puts = re.compile(r"(^|/)(queue|multiprocessing/queues)\.py:(\w+\.)?put$").search
+
+
+def puts_into_queue(file: str, function: str) -> bool:
+    """Whether a function puts into a queue from which another thread or process gets: it waits while all
+    places are taken."""
+    return _puts(f"{file}:{function}") is not None
+
+
 def takes_from_process(file: str, function: str) -> bool:
     """Whether a function gets an object from a queue that another process fills: once it has the bytes, it
     makes the object of them."""

@@ -18,28 +18,14 @@
 --   share | ratio | Share | part of the time that was looked at
 --   cpu_share | ratio | On a processor | processor time as part of it; the rest was waiting. NULL where not known
 --   samples | int | Samples | samples, or slices
-WITH lines AS (
-  SELECT
-    columns!(p, run_id, host_id, told_by, place_file, place_line, place_function),
-    SUM(p.time_ps) AS sum_ps,
-    SUM(p.cpu_ps) AS sum_cpu_ps,
-    SUM(p.known_ps) AS sum_known_ps,
-    SUM(p.samples) AS sum_samples
-  FROM _step_python AS p
-  WHERE p.place_function IS NOT NULL
-  GROUP BY columns!(p, run_id, host_id, told_by, place_file, place_line, place_function)
-)
-
 SELECT
-  columns!(l, run_id, host_id, told_by),
-  l.place_file AS file,
-  l.place_line AS line,
-  l.place_function AS function,
-  CAST(l.sum_ps AS BIGINT) AS time_ps,
-  mean!(l.sum_ps, NULLIF(s.number, 0)) AS per_step_ps,
-  share!(l.sum_ps, s.all_ps) AS share,
-  share!(l.sum_cpu_ps, l.sum_known_ps) AS cpu_share,
-  CAST(l.sum_samples AS BIGINT) AS samples
-FROM lines AS l
-INNER JOIN _python_total AS s ON s.of_run = l.run_id AND s.of_host = l.host_id AND s.of_kind = l.told_by
-ORDER BY nulls_last!(l.sum_ps DESC, l.run_id, l.host_id, l.told_by, l.place_file, l.place_line, l.place_function)
+  columns!(p, run_id, host_id, told_by),
+  p.place_file AS file,
+  p.place_line AS line,
+  p.place_function AS function,
+  python_figures!(p, s)
+FROM _step_python AS p
+INNER JOIN _python_total AS s ON s.of_run = p.run_id AND s.of_host = p.host_id AND s.of_kind = p.told_by
+WHERE p.place_function IS NOT NULL
+GROUP BY columns!(p, run_id, host_id, told_by, place_file, place_line, place_function), s.number, s.all_ps
+ORDER BY nulls_last!(time_ps DESC, p.run_id, p.host_id, p.told_by, p.place_file, p.place_line, p.place_function)

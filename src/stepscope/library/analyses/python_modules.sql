@@ -16,24 +16,10 @@
 --   share | ratio | Share | part of the sampled time
 --   cpu_share | ratio | On a processor | processor time as part of it; the rest was waiting. NULL where not known
 --   samples | int | Samples | samples, or slices
-WITH lines AS (
-  SELECT
-    columns!(p, run_id, host_id, told_by, module, code),
-    SUM(p.time_ps) AS sum_ps,
-    SUM(p.cpu_ps) AS sum_cpu_ps,
-    SUM(p.known_ps) AS sum_known_ps,
-    SUM(p.samples) AS sum_samples
-  FROM _step_python AS p
-  GROUP BY columns!(p, run_id, host_id, told_by, module, code)
-)
-
 SELECT
-  columns!(l, run_id, host_id, told_by, module, code),
-  CAST(l.sum_ps AS BIGINT) AS time_ps,
-  mean!(l.sum_ps, NULLIF(s.number, 0)) AS per_step_ps,
-  share!(l.sum_ps, s.all_ps) AS share,
-  share!(l.sum_cpu_ps, l.sum_known_ps) AS cpu_share,
-  CAST(l.sum_samples AS BIGINT) AS samples
-FROM lines AS l
-INNER JOIN _python_total AS s ON s.of_run = l.run_id AND s.of_host = l.host_id AND s.of_kind = l.told_by
-ORDER BY nulls_last!(l.sum_ps DESC, l.run_id, l.host_id, l.told_by, l.module, l.code)
+  columns!(p, run_id, host_id, told_by, module, code),
+  python_figures!(p, s)
+FROM _step_python AS p
+INNER JOIN _python_total AS s ON s.of_run = p.run_id AND s.of_host = p.host_id AND s.of_kind = p.told_by
+GROUP BY columns!(p, run_id, host_id, told_by, module, code), s.number, s.all_ps
+ORDER BY nulls_last!(time_ps DESC, p.run_id, p.host_id, p.told_by, p.module, p.code)

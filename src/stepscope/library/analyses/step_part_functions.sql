@@ -22,10 +22,7 @@
 SELECT
   columns!(t, run_id, host_id, label),
   columns!(f, function, file, module, code),
-  sum!(t.stack_ps) AS time_ps,
-  mean!(SUM(t.stack_ps), t.number) AS per_step_ps,
-  share!(SUM(t.stack_ps), t.label_ps) AS part_share,
-  share!(SUM(t.stack_ps), t.steps_ps) AS share
+  stack_figures!(t)
 FROM _stack_time AS t
 INNER JOIN stack AS k ON k.id = t.stack_id
 INNER JOIN frame AS f ON f.id = k.frame_id

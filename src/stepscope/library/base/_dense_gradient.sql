@@ -84,8 +84,8 @@ tables AS (
   SELECT
     columns!(o, run_id, host_id, height, width),
     CAST(MAX(o.most_ids) AS BIGINT) AS step_ids,
-    CONCAT('%[', o.height, ',', o.width, ']%') AS shape_text,
-    CONCAT('%[', o.width, ',', o.height, ']%') AS turned_text
+    '%[' || CAST(o.height AS VARCHAR) || ',' || CAST(o.width AS VARCHAR) || ']%' AS shape_text,
+    '%[' || CAST(o.width AS VARCHAR) || ',' || CAST(o.height AS VARCHAR) || ']%' AS turned_text
   FROM of_sources AS o
   INNER JOIN of_runs AS u ON u.run_id = o.run_id AND u.height = o.height AND u.width = o.width
   GROUP BY columns!(o, run_id, host_id, height, width)

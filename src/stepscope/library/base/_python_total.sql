@@ -12,6 +12,6 @@ SELECT
   p.host_id AS of_host,
   p.told_by AS of_kind,
   COUNT(DISTINCT p.step_id) AS number,
-  sum!(p.time_ps) AS all_ps
+  sum!(p.spent_ps) AS all_ps
 FROM _step_python AS p
 GROUP BY p.run_id, p.host_id, p.told_by

@@ -80,7 +80,7 @@ SELECT
   severity!(d.table_ps, d.all_ps) AS severity,
   d.table_ps AS impact_ps,
   columns!(d, run_id, host_id),
-  CONCAT('the table [', d.table_rows, ', ', d.table_columns, ']') AS scope,
+  'the table [' || CAST(d.table_rows AS VARCHAR) || ', ' || CAST(d.table_columns AS VARCHAR) || ']' AS scope,
   share!(d.table_ps, d.all_ps) AS share,
   CAST(NULL AS BIGINT) AS rows_ps,
   d.used_rows

@@ -19,23 +19,7 @@ pub fn merge(
             steps.push((merged.track.len() as u32, *number));
             *at += 1;
         }
-        let args_start = if i == 0 {
-            0
-        } else {
-            from.args_end[i - 1] as usize
-        };
-        merged.track.push(from.track[i]);
-        merged.name.push(from.name[i]);
-        merged.category.push(from.category[i]);
-        merged.ts_ps.push(from.ts_ps[i]);
-        merged.dur_ps.push(from.dur_ps[i]);
-        merged.op_name.push(from.op_name[i]);
-        merged.op_type.push(from.op_type[i]);
-        merged.correlation.push(from.correlation[i]);
-        merged
-            .args_json
-            .extend_from_slice(&from.args_json[args_start..from.args_end[i] as usize]);
-        merged.args_end.push(merged.args_json.len() as u32);
+        merged.push_row(from, i);
     };
     let (mut i, mut i_step, mut k_step) = (0, 0, 0);
     for (k, before) in before.iter().enumerate() {

@@ -5,7 +5,7 @@
 //! trip count (conditions once more), custom calls counted as unknown.
 //! Over 400 lines because the rules are a table: one for each opcode, and none makes sense by itself.
 
-use super::inner::{Around, Inner, Open, called};
+use super::inner::{Inner, Inside, Open, called};
 use super::model::{Instruction, Module};
 use super::shape::Shape;
 use super::window;
@@ -124,7 +124,7 @@ pub struct Costs {
 }
 
 /// How often each computation runs, whose callees come before it in `order`.
-pub fn times(inners: &[Inner], entry: Option<usize>, order: &[usize]) -> Vec<f64> {
+fn times(inners: &[Inner], entry: Option<usize>, order: &[usize]) -> Vec<f64> {
     let mut times = vec![0.0; inners.len()];
     let Some(entry) = entry else {
         return times;
@@ -139,29 +139,6 @@ pub fn times(inners: &[Inner], entry: Option<usize>, order: &[usize]) -> Vec<f64
         }
     }
     times
-}
-
-/// A module as one of its computations sees it.
-struct Inside<'a> {
-    module: &'a Module,
-    start: usize,
-}
-
-impl Around for Inside<'_> {
-    fn shape(&self, at: u32) -> Option<&Shape> {
-        self.module
-            .instructions
-            .get(at as usize)
-            .map(|it| &*it.shape)
-    }
-
-    fn whole(&self, at: u32) -> Option<&Instruction> {
-        self.module.instructions.get(at as usize)
-    }
-
-    fn is_own(&self, at: u32) -> bool {
-        at as usize >= self.start
-    }
 }
 
 /// Computations in an order in which each comes behind those that it calls, and whether some call in a circle. A
@@ -248,7 +225,7 @@ fn log2_ceil(number: f64) -> f64 {
 
 /// The cost of one instruction: as XLA counts it, and as it runs.
 pub(super) fn cost(
-    around: &impl Around,
+    around: &Inside<'_>,
     one: &Instruction,
     inners: &[Inner],
     trips: Option<u64>,
@@ -353,7 +330,7 @@ pub(super) fn cost(
 }
 
 /// The shape of an operand; of one that is missing, nothing.
-fn operand<'a>(around: &'a impl Around, one: &Instruction, at: usize) -> &'a Shape {
+fn operand<'a>(around: &Inside<'a>, one: &Instruction, at: usize) -> &'a Shape {
     static NOWHERE: LazyLock<Shape> = LazyLock::new(Shape::default);
     let shape = one.operands.get(at).and_then(|&at| around.shape(at));
     shape.unwrap_or(&NOWHERE)
@@ -393,7 +370,7 @@ fn windowed(one: &Instruction) -> f64 {
 }
 
 /// Operations of an instruction that calls nothing.
-fn operations(around: &impl Around, one: &Instruction) -> Cost {
+fn operations(around: &Inside<'_>, one: &Instruction) -> Cost {
     let flops = |flops: f64| Cost {
         flops,
         ..Cost::default()
@@ -498,7 +475,7 @@ fn operations(around: &impl Around, one: &Instruction) -> Cost {
 }
 
 /// Bytes that an instruction reads and writes.
-fn bytes(around: &impl Around, one: &Instruction) -> f64 {
+fn bytes(around: &Inside<'_>, one: &Instruction) -> f64 {
     let out = one.shape.bytes();
     let of = |at: usize| operand(around, one, at).bytes();
     match &*one.opcode {
@@ -524,7 +501,7 @@ fn bytes(around: &impl Around, one: &Instruction) -> f64 {
 }
 
 /// Bytes of a fusion: what it writes, what it reads of each parameter, and large constants in it.
-fn fusion_bytes(around: &impl Around, one: &Instruction, inners: &[Inner]) -> f64 {
+fn fusion_bytes(around: &Inside<'_>, one: &Instruction, inners: &[Inner]) -> f64 {
     let Some(inner) = called(one, 0, inners) else {
         return bytes(around, one);
     };

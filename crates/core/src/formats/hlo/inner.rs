@@ -3,29 +3,27 @@
 //! the cost of a program is known without all of its instructions.
 
 use super::cost::{Cost, Ran, cost};
-use super::model::Instruction;
+use super::model::{Instruction, Module};
 use super::shape::Shape;
 use rustc_hash::FxHashMap;
 
-/// What the instructions of a computation see of those around them.
-pub trait Around {
-    /// What an instruction makes.
-    fn shape(&self, at: u32) -> Option<&Shape>;
-
-    /// The instruction itself, if it is one that others look into: see [`is_looked_into`].
-    fn whole(&self, at: u32) -> Option<&Instruction>;
-
-    /// Whether it is of the same computation.
-    fn is_own(&self, at: u32) -> bool;
+/// A module as one of its computations sees it.
+pub struct Inside<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// The first instruction of the computation.
+    pub start: usize,
 }
 
-/// Whether others ask more of an instruction than its shape: parameters and what loops count with.
-pub fn is_looked_into(one: &Instruction) -> bool {
-    match &*one.opcode {
-        "parameter" | "tuple" | "get-tuple-element" | "dynamic-update-slice" => true,
-        "constant" => one.number.is_some(),
-        "add" | "compare" | "copy" => is_scalar(one),
-        _ => false,
+impl<'a> Inside<'a> {
+    /// What an instruction makes.
+    pub fn shape(&self, at: u32) -> Option<&'a Shape> {
+        Some(&self.instruction(at)?.shape)
+    }
+
+    /// The instruction itself.
+    pub fn instruction(&self, at: u32) -> Option<&'a Instruction> {
+        self.module.instructions.get(at as usize)
     }
 }
 
@@ -66,8 +64,8 @@ pub fn called<'a>(by: &Instruction, at: usize, inners: &'a [Inner]) -> Option<&'
 }
 
 /// An operand that others look into.
-fn operand<'a>(around: &'a impl Around, of: &Instruction, at: usize) -> Option<&'a Instruction> {
-    around.whole(*of.operands.get(at)?)
+fn operand<'a>(around: &Inside<'a>, of: &Instruction, at: usize) -> Option<&'a Instruction> {
+    around.instruction(*of.operands.get(at)?)
 }
 
 /// A computation of which not all instructions have come by.
@@ -87,7 +85,7 @@ impl Open {
     /// is a loop of which that is known.
     pub fn add(
         &mut self,
-        around: &impl Around,
+        around: &Inside<'_>,
         at: u32,
         one: &Instruction,
         inners: &[Inner],
@@ -113,12 +111,12 @@ impl Open {
     }
 
     /// Adds what an instruction reads of the parameters of its computation.
-    fn read(&mut self, around: &impl Around, user: &Instruction, inners: &[Inner]) {
+    fn read(&mut self, around: &Inside<'_>, user: &Instruction, inners: &[Inner]) {
         for (place, &at) in user.operands.iter().enumerate() {
-            let Some(read) = around.whole(at) else {
+            let Some(read) = around.instruction(at) else {
                 continue;
             };
-            if read.opcode != "parameter" || !around.is_own(at) {
+            if read.opcode != "parameter" || (at as usize) < around.start {
                 continue;
             }
             let (bytes, whole) = self.read.entry(at).or_default();
@@ -141,10 +139,10 @@ impl Open {
     }
 
     /// Ends it.
-    pub fn close(mut self, around: &impl Around, root: Option<u32>) -> Inner {
+    pub fn close(mut self, around: &Inside<'_>, root: Option<u32>) -> Inner {
         self.parameters.sort_unstable();
         let of = |&(_, at): &(i64, u32)| self.read.get(&at).map_or(0.0, |one| one.0);
-        let body = root.and_then(|at| around.whole(at));
+        let body = root.and_then(|at| around.instruction(at));
         Inner {
             cost: self.cost,
             ran: self.ran,
@@ -159,15 +157,15 @@ impl Open {
 }
 
 /// Bytes that a fusion writes whose root this is.
-fn written(around: &impl Around, root: u32) -> Option<f64> {
-    let updated = |at: u32| match around.whole(at) {
+fn written(around: &Inside<'_>, root: u32) -> Option<f64> {
+    let updated = |at: u32| match around.instruction(at) {
         Some(made) if made.opcode == "dynamic-update-slice" => {
             let update = made.operands.get(1).and_then(|&at| around.shape(at));
             Some(update.map_or_else(|| Shape::default().bytes(), Shape::bytes))
         }
         _ => around.shape(at).map(Shape::bytes),
     };
-    match around.whole(root) {
+    match around.instruction(root) {
         Some(one) if one.opcode == "tuple" => {
             Some(one.operands.iter().filter_map(|&at| updated(at)).sum())
         }
@@ -186,7 +184,7 @@ fn element(one: &Instruction) -> Option<i64> {
 }
 
 /// What the condition of a loop compares, where it is `counter < end`.
-fn test(around: &impl Around, root: &Instruction) -> Option<(i64, i64)> {
+fn test(around: &Inside<'_>, root: &Instruction) -> Option<(i64, i64)> {
     if root.opcode != "compare" || root.more.as_ref()?.direction != "LT" {
         return None;
     }
@@ -195,7 +193,7 @@ fn test(around: &impl Around, root: &Instruction) -> Option<(i64, i64)> {
 }
 
 /// The elements that the body of a loop adds a constant to.
-fn steps(around: &impl Around, root: &Instruction) -> FxHashMap<i64, i64> {
+fn steps(around: &Inside<'_>, root: &Instruction) -> FxHashMap<i64, i64> {
     let step = |place: i64, next: &Instruction| {
         if next.opcode != "add" || !is_scalar(next) {
             return None;
@@ -213,13 +211,13 @@ fn steps(around: &impl Around, root: &Instruction) -> FxHashMap<i64, i64> {
     let parts = root.operands.iter().enumerate();
     let parts = parts.filter(|_| root.opcode == "tuple");
     parts
-        .filter_map(|(place, &at)| step(i64::try_from(place).ok()?, around.whole(at)?))
+        .filter_map(|(place, &at)| step(i64::try_from(place).ok()?, around.instruction(at)?))
         .collect()
 }
 
 /// How often a loop goes round: as the compiler says, or else as the loop itself says that counts from one constant to
 /// another.
-fn trips(around: &impl Around, of: &Instruction, inners: &[Inner]) -> Option<u64> {
+fn trips(around: &Inside<'_>, of: &Instruction, inners: &[Inner]) -> Option<u64> {
     if of.opcode != "while" {
         return None;
     }
@@ -228,7 +226,7 @@ fn trips(around: &impl Around, of: &Instruction, inners: &[Inner]) -> Option<u64
 }
 
 /// Trips of `for i in (start..end).step_by(step)`, which frameworks make.
-fn counted(around: &impl Around, of: &Instruction, inners: &[Inner]) -> Option<u64> {
+fn counted(around: &Inside<'_>, of: &Instruction, inners: &[Inner]) -> Option<u64> {
     let (place, end) = called(of, 1, inners)?.test?;
     let step = *called(of, 0, inners)?.steps.get(&place)?;
     let before = operand(around, of, 0).filter(|one| one.opcode == "tuple")?;

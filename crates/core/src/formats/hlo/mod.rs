@@ -7,14 +7,13 @@ pub mod diff;
 mod frames;
 pub mod head;
 mod inner;
+mod line;
 pub mod model;
-mod names;
 mod proto;
 mod scan;
 pub mod shape;
 mod sharding;
 pub mod shared;
-pub mod stream;
 pub mod summary;
 pub mod tables;
 mod text;
@@ -24,9 +23,6 @@ pub use frames::Frame;
 pub use model::Module;
 
 use crate::error::Result;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
 /// Reads a module from whatever holds one: `HloProto`, a bare `HloModuleProto`, `HloSnapshot`, text.
 pub fn module(bytes: &[u8]) -> Result<Module> {
@@ -35,17 +31,6 @@ pub fn module(bytes: &[u8]) -> Result<Module> {
     } else {
         proto::read(bytes)
     }
-}
-
-/// Whether a file is HLO text of more than so many bytes, which is better read in pieces.
-pub fn is_long_text(path: &Path, bytes: u64) -> Result<bool> {
-    let mut file = File::open(path)?;
-    if file.metadata()?.len() <= bytes {
-        return Ok(false);
-    }
-    let mut head = Vec::new();
-    file.by_ref().take(4096).read_to_end(&mut head)?;
-    Ok(text::looks_like(&head))
 }
 
 #[cfg(test)]

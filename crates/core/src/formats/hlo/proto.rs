@@ -10,13 +10,13 @@
 
 use super::buffers;
 use super::frames::{Frame, damaged, each, frames, number, text};
+use super::line::is_integer;
 use super::model::{
     Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
 };
 use super::shape::{Budget, Element, Layout, Shape};
 use super::sharding;
 use super::shared::Shared;
-use super::text::is_integer;
 use crate::error::{Error, Kind, Result};
 use crate::proto::wire::{Field, Value, length, skip, tag, varint};
 use rustc_hash::FxHashMap;

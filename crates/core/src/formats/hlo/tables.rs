@@ -4,19 +4,15 @@
 use super::buffers::{Buffers, Class, Replay};
 use super::cost::{Cost, Costs, Ran};
 use super::frames::Frame;
-use super::model::{Instruction, MISSING, Module, More};
-use super::stream::{Seen, Walked, walk};
+use super::model::{Instruction, Module, More};
 use crate::columns::Cell;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::json::write::push_text;
 use crate::store::Store;
 use crate::store::part::{Field, Shape};
 use crate::store::rows::Rows;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
-use std::fs::File;
-use std::path::Path;
-use std::rc::Rc;
 
 /// Calls of one stack; recursion of programs knows no end.
 const MOST_CALLS: usize = 200;
@@ -134,181 +130,63 @@ impl Tables {
     /// Adds a module with its costs.
     pub fn add(&mut self, module: &Module, costs: &Costs, place: &Place) -> Result<()> {
         let mut texts = Texts::default();
+        let mut stacks = FxHashMap::default();
         for (number, one) in module.computations.iter().enumerate() {
             let root = one.root.map(|at| &*module.instructions[at].name);
-            self.computation(
+            let times = costs.times[number];
+            let cells = [
+                Cell::Text(&one.name),
+                truth(module.entry == Some(number)),
+                Cell::I64(one.instructions.len() as i64),
+                root.map_or(Cell::Null, Cell::Text),
+                Cell::F64(times),
+            ];
+            let (cost, ran) = &costs.computations[number];
+            push(
+                &mut self.computations,
                 place,
-                Whole {
-                    name: &one.name,
-                    is_entry: module.entry == Some(number),
-                    instructions: one.instructions.len(),
-                    root,
-                    times: costs.times[number],
-                },
-                &costs.computations[number],
+                &cells,
+                &cost_cells(cost, ran),
             )?;
             for at in one.instructions.clone() {
                 let instruction = &module.instructions[at];
-                let frame = instruction.frame;
-                texts.of(
-                    instruction,
-                    instruction.operands.iter().map(|&at| {
-                        let there = (at != MISSING).then(|| module.instructions.get(at as usize));
-                        there.flatten().map(|it| &*it.name)
+                texts.of(module, instruction);
+                let none = More::default();
+                let more = instruction.more.as_deref().unwrap_or(&none);
+                let frame = module.place(instruction);
+                let trips = costs.trips.get(&(at as u32));
+                let cells = [
+                    Cell::Text(&one.name),
+                    Cell::Text(&instruction.name),
+                    Cell::Text(&instruction.opcode),
+                    truth(one.root == Some(at)),
+                    Cell::Text(&texts.shape),
+                    Cell::F64(instruction.shape.bytes()),
+                    Cell::Text(&texts.operands),
+                    Cell::Text(&texts.called),
+                    given(&instruction.op_name),
+                    given(&more.op_type),
+                    frame.map_or(Cell::Null, |frame| given(&frame.file)),
+                    frame.map_or(Cell::Null, |frame| match frame.line {
+                        0 => Cell::Null,
+                        line => Cell::I64(i64::from(line)),
                     }),
-                    instruction.called.iter().map(|&at| {
-                        let called = module.computations.get(at as usize);
-                        called.map(|it| it.name.as_str())
-                    }),
-                );
-                let stack = texts.stack(&module.frames, frame);
-                self.instruction(
-                    place,
-                    Line {
-                        computation: &one.name,
-                        one: instruction,
-                        is_root: one.root == Some(at),
-                        frame: module.place(instruction),
-                        trips: costs.trips.get(&(at as u32)).copied(),
-                        times: costs.times[number],
-                    },
-                    (&texts, &stack),
-                    (&costs.instructions[at], &costs.ran[at]),
-                )?;
+                    frame.map_or(Cell::Null, |frame| given(&frame.function)),
+                    given(stack_of(&mut stacks, &module.frames, instruction.frame)),
+                    given(&more.fusion_kind),
+                    given(&more.target),
+                    given(&more.sharding),
+                    trips.map_or(Cell::Null, |&trips| Cell::F64(trips as f64)),
+                    Cell::F64(times),
+                ];
+                let costs = cost_cells(&costs.instructions[at], &costs.ran[at]);
+                push(&mut self.instructions, place, &cells, &costs)?;
             }
         }
         match &module.buffers {
             Some(found) => self.memory(module, place, found),
             None => Ok(()),
         }
-    }
-
-    /// Adds a text that is read in pieces for the second time: what an instruction is to the whole is known at the end.
-    /// `known`: what walking through it the first time has shown. An error of the kind [`Kind::Damaged`] says that the
-    /// text has changed since.
-    pub fn add_text(
-        &mut self,
-        path: &Path,
-        place: &Place,
-        piece: usize,
-        known: &Walked,
-    ) -> Result<()> {
-        let changed = || Error::new(Kind::Damaged, "it changed while it was read");
-        let mut texts = Texts::default();
-        let file = File::open(path)?;
-        let size = file.metadata()?.len();
-        let again = walk(file, size, piece, &mut |seen| match seen {
-            Seen::Instruction(told) => {
-                let (number, computation) = told.computation;
-                let root = known.roots.get(number).ok_or_else(changed)?;
-                texts.of(
-                    told.one,
-                    told.operands.iter().map(|name| name.as_deref()),
-                    told.called.iter().map(|&name| Some(name)),
-                );
-                let own = told.place.map(std::slice::from_ref);
-                let (frames, number_of) = own.map_or((told.frames, told.one.frame), |own| (own, 1));
-                let stack = match own {
-                    Some(own) => Rc::from(stack(own, 1)),
-                    None => texts.stack(frames, told.one.frame),
-                };
-                self.instruction(
-                    place,
-                    Line {
-                        computation,
-                        one: told.one,
-                        is_root: *root == Some(told.at),
-                        frame: (number_of as usize)
-                            .checked_sub(1)
-                            .and_then(|at| frames.get(at)),
-                        trips: told.trips,
-                        times: known.times[number],
-                    },
-                    (&texts, &stack),
-                    (&told.cost, &told.ran),
-                )
-            }
-            Seen::Computation {
-                number,
-                name,
-                instructions,
-                root,
-                inner,
-            } => {
-                let times = *known.times.get(number).ok_or_else(changed)?;
-                self.computation(
-                    place,
-                    Whole {
-                        name,
-                        is_entry: known.entry == Some(number),
-                        instructions: instructions as usize,
-                        root,
-                        times,
-                    },
-                    &(inner.cost, inner.ran),
-                )
-            }
-        })?;
-        match again {
-            Some(again) if again.summary.hash == known.summary.hash => Ok(()),
-            _ => Err(changed()),
-        }
-    }
-
-    fn computation(&mut self, place: &Place, one: Whole<'_>, cost: &(Cost, Ran)) -> Result<()> {
-        let cells = [
-            text(one.name),
-            truth(one.is_entry),
-            Cell::I64(one.instructions as i64),
-            one.root.map_or(Cell::Null, Cell::Text),
-            Cell::F64(one.times),
-        ];
-        let costs = cost_cells(&cost.0, &cost.1);
-        push(&mut self.computations, place, &cells, &costs)
-    }
-
-    fn instruction(
-        &mut self,
-        place: &Place,
-        line: Line<'_>,
-        (texts, stack): (&Texts, &str),
-        (cost, ran): (&Cost, &Ran),
-    ) -> Result<()> {
-        let one = line.one;
-        let none = More::default();
-        let more = one.more.as_deref().unwrap_or(&none);
-        let frame = line.frame;
-        let cells = [
-            text(line.computation),
-            text(&one.name),
-            Cell::Text(&one.opcode),
-            truth(line.is_root),
-            Cell::Text(&texts.shape),
-            Cell::F64(one.shape.bytes()),
-            Cell::Text(&texts.operands),
-            Cell::Text(&texts.called),
-            given(&one.op_name),
-            given(&more.op_type),
-            frame.map_or(Cell::Null, |frame| given(&frame.file)),
-            frame.map_or(Cell::Null, |frame| match frame.line {
-                0 => Cell::Null,
-                line => Cell::I64(i64::from(line)),
-            }),
-            frame.map_or(Cell::Null, |frame| given(&frame.function)),
-            given(stack),
-            given(&more.fusion_kind),
-            given(&more.target),
-            given(&more.sharding),
-            line.trips
-                .map_or(Cell::Null, |trips| Cell::F64(trips as f64)),
-            Cell::F64(line.times),
-        ];
-        push(
-            &mut self.instructions,
-            place,
-            &cells,
-            &cost_cells(cost, ran),
-        )
     }
 
     fn memory(&mut self, module: &Module, place: &Place, found: &Buffers) -> Result<()> {
@@ -418,10 +296,6 @@ fn push(rows: &mut Rows, place: &Place, own: &[Cell<'_>], costs: &[Cell<'_>]) ->
     rows.push(&cells).map(drop)
 }
 
-fn text(text: &str) -> Cell<'_> {
-    Cell::Text(text)
-}
-
 /// A text that is missing where it is empty.
 fn given(text: &str) -> Cell<'_> {
     if text.is_empty() {
@@ -449,51 +323,39 @@ fn cost_cells(cost: &Cost, ran: &Ran) -> [Cell<'static>; 8] {
     .map(Cell::F64)
 }
 
-/// A computation, as its row says it.
-struct Whole<'a> {
-    name: &'a str,
-    is_entry: bool,
-    instructions: usize,
-    root: Option<&'a str>,
-    times: f64,
-}
-
-/// An instruction, as its row says it.
-struct Line<'a> {
-    computation: &'a str,
-    one: &'a Instruction,
-    is_root: bool,
-    frame: Option<&'a Frame>,
-    trips: Option<u64>,
-    times: f64,
-}
-
-/// What an instruction says, as text; each stack is written once.
+/// What an instruction says, as text.
 #[derive(Default)]
 struct Texts {
     shape: String,
     operands: String,
     called: String,
-    stacks: FxHashMap<u32, Rc<str>>,
 }
 
 impl Texts {
-    fn of<'a>(
-        &mut self,
-        one: &Instruction,
-        operands: impl Iterator<Item = Option<&'a str>>,
-        called: impl Iterator<Item = Option<&'a str>>,
-    ) {
+    fn of(&mut self, module: &Module, one: &Instruction) {
         self.shape.clear();
         let _ = write!(self.shape, "{}", one.shape);
-        list(&mut self.operands, operands);
-        list(&mut self.called, called);
+        let operands = one.operands.iter();
+        list(
+            &mut self.operands,
+            operands.map(|&at| module.instructions.get(at as usize).map(|it| &*it.name)),
+        );
+        let called = one.called.iter();
+        list(
+            &mut self.called,
+            called.map(|&at| {
+                module
+                    .computations
+                    .get(at as usize)
+                    .map(|it| it.name.as_str())
+            }),
+        );
     }
+}
 
-    fn stack(&mut self, frames: &[Frame], frame: u32) -> Rc<str> {
-        let known = self.stacks.entry(frame);
-        Rc::clone(known.or_insert_with(|| stack(frames, frame).into()))
-    }
+/// The calls around a frame, written once for all instructions that have it.
+fn stack_of<'a>(stacks: &'a mut FxHashMap<u32, String>, frames: &[Frame], frame: u32) -> &'a str {
+    stacks.entry(frame).or_insert_with(|| stack(frames, frame))
 }
 
 /// Names as a JSON array; null for what is not there.

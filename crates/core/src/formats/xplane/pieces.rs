@@ -94,22 +94,7 @@ pub fn reorder(piece: &mut Piece) {
     for (index, &row) in order.iter().enumerate() {
         let row = row as usize;
         place[row] = index as u32;
-        new.track.push(old.track[row]);
-        new.name.push(old.name[row]);
-        new.category.push(old.category[row]);
-        new.ts_ps.push(old.ts_ps[row]);
-        new.dur_ps.push(old.dur_ps[row]);
-        new.op_name.push(old.op_name[row]);
-        new.op_type.push(old.op_type[row]);
-        new.correlation.push(old.correlation[row]);
-        let start = if row == 0 {
-            0
-        } else {
-            old.args_end[row - 1] as usize
-        };
-        new.args_json
-            .extend_from_slice(&old.args_json[start..old.args_end[row] as usize]);
-        new.args_end.push(new.args_json.len() as u32);
+        new.push_row(old, row);
     }
     piece.columns = new;
     piece
