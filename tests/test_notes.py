@@ -63,6 +63,9 @@ RECORDINGS: dict[str, bytes] = {
     ).encode(),
     "other-values": write([("wall", "ns"), ("cpu", "ns")], [("main", [1, 2], {})]),
     "samples-without-times": write(CPU, [("main", [1, 9], {})]),
+    "spans-elsewhere": events(
+        event(), *(event(ph=ph, id=1, cat="c", ts=at) for ph, at in (("b", 90), ("e", 99)))
+    ),
     "trailing-bytes": events(event()) + b" and more",
     "trailing-comma": events(event()[:-1] + ",}"),
     "truncated": events(event())[:-9],

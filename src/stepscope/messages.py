@@ -837,6 +837,12 @@ NOTES: dict[str, Message] = {
         "not know how large those are and write -1. They are counted, with no bytes.",
         "Nothing: what arrays hold is complete.",
     ),
+    "spans-elsewhere": Message(
+        "Spans of requests in a clock of their own",
+        "The file has asynchronous sequences, and all of them lie before or behind everything else, which is "
+        "how another clock looks. They are kept where the file has them; shares are of the others' time.",
+        "Nothing, unless you compare the two by time.",
+    ),
     "stacks-capped": Message(
         "Samples of stacks were not kept",
         "`stepscope record` limits how many samples of Python stacks it writes, and how many different "

@@ -35,6 +35,7 @@ def of_source(
         "sources": [source_id],
         "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
         "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
+        "hour_ps": 3600 * 10**12,
         "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
         "place": "host", "kernel": "fusion", "programs": 1, "waits": 1, "captures": 1, "computing": 1,
         "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",

@@ -158,6 +158,30 @@ def test_pipelines_of_devices_are_told_from_the_hosts() -> None:
     assert [load.stage.name for load in diagnosis.loads].count("Iterator::Root::Prefetch") == 2
 
 
+def test_copy_to_device_only_hands_on() -> None:
+    """Its Generator asks another iterator for each batch, which the program does not know of."""
+    other = "tf_data_iterator_get_next/9"
+    drawn = Drawn()
+    for i in range(6):
+        at = 10 * i
+        drawn.add(LOOP, "IteratorGetNextAsOptionalOp::DoCompute", at, 8)
+        drawn.call(LOOP, "Root", at, 8, 11)
+        drawn.call(LOOP, "Root::Generator", at, 8, 12, 11, "GeneratorDataset:4")
+        drawn.add(LOOP, "InstantiatedCapturedFunction::RunWithBorrowedArgs", at, 8, id=i + 1)
+        drawn.add(POOL, "ExecutorState::Process", at, 7.9, id=i + 1)
+        drawn.add(other, "IteratorGetNextOp::DoCompute", at + 0.2, 7.4)
+        drawn.call(other, "Root", at + 0.3, 7.2, 21)
+        drawn.call(other, "Root::Map", at + 0.4, 7, 22, 21, "MapDataset:1")
+    diagnosis = diagnose(drawn.calls(), steps(6, 10))
+    assert worst(diagnosis) == "Iterator::Root::Map"
+    generator = next(load for load in diagnosis.loads if load.stage.short == "Generator")
+    assert generator.stage.fed_by is not None
+    assert generator.stage.user_stage is None
+    assert generator.service_ps < MS
+    assert diagnosis.ends is not None
+    assert diagnosis.ends.prefetch == "none"
+
+
 def test_what_the_user_wrote() -> None:
     assert words("fused(MapDataset:2,BatchDatasetV2:3)") == ["map", "batch"]
     assert words("ParallelMapDatasetV2:2") == ["map"]

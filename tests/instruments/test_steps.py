@@ -297,3 +297,23 @@ def test_calls_of_a_jitted_function_that_are_ops_make_no_steps(ops, us, steps):
 def test_servers_say_what_their_batches_do(name, kind):
     steps = find([mark(name, 10 * i, 8) for i in range(3)], TRACKS)
     assert {(step.kind, step.recovered_from) for step in steps} == {(kind, "batch")}
+
+
+@pytest.mark.parametrize(("end_ns", "averaged"), [(35_000, [True, True, True, False]), (39_900, [True] * 4)])
+def test_a_step_that_the_recording_has_in_part_is_in_no_average(end_ns, averaged):
+    """The recorder saw four steps of 10 µs; of the last one only the first half was recorded."""
+    from stepscope.instruments import steps
+
+    seen = [(number, number * 10_000, (number + 1) * 10_000, True) for number in range(4)]
+    found = steps._recorded(seen, steps._Span(0, 0, end_ns * 1000 + 2_000_000), [])
+    assert [step.averaged for step in found] == averaged
+    if not averaged[-1]:
+        assert found[-1].kind == "cut_off"
+        assert found[-1].reason == "the recorder saw it, and 70 % of it was recorded"
+
+
+def test_the_only_step_is_averaged_though_its_end_was_not_recorded():
+    from stepscope.instruments import steps
+
+    (found,) = steps._recorded([(0, 0, 10_000, True)], steps._Span(0, 0, 7_000_000), [])
+    assert found.averaged

@@ -74,7 +74,7 @@ def test_a_mean_step_is_split_into_shares_that_add_up() -> None:
 
 
 def test_hosts_have_a_bar_each_and_many_are_left_to_the_table() -> None:
-    shares = (Share("compute", 3, 0.75), Share("wait", 1, 0.25))
+    shares = (Share("compute", "compute", 3, 0.75), Share("wait", "wait", 1, 0.25))
     for number, named in ((2, True), (4, False)):
         splits = tuple(Split(f"host{n}", "4 ps on average", shares) for n in range(number))
         section = Section("step_parts", "Step parts", splits=splits)
@@ -85,7 +85,7 @@ def test_hosts_have_a_bar_each_and_many_are_left_to_the_table() -> None:
 
 
 def test_the_colours_are_those_of_the_page() -> None:
-    section = Section("step_parts", "", splits=(Split("", "1 ps", (Share("input", 1, 1.0),)),))
+    section = Section("step_parts", "", splits=(Split("", "1 ps", (Share("input", "input", 1, 1.0),)),))
     text = terminal.render(Report("title", (), (section,)), width=80, color=True)
     assert "\x1b[38;5;172m▒▒▒" in text
     assert "\x1b[38;5;172m▒ input 100 %" in text or "\x1b[38;5;172m▒ input 100.0 %" in text

@@ -61,7 +61,11 @@ def test_a_long_report_fits_as_well(height: int) -> None:
 
 def split_report() -> Report:
     """The report with steps taken apart, as those of two hosts."""
-    shares = (Share("compute", 20 * MS, 0.2), Share("python", 70 * MS, 0.7), Share("input", 10 * MS, 0.1))
+    shares = (
+        Share("compute", "compute", 20 * MS, 0.2),
+        Share("python", "python", 70 * MS, 0.7),
+        Share("input", "input", 10 * MS, 0.1),
+    )
     splits = tuple(Split(f"worker-{i}", "100 ms on average", shares) for i in range(2))
     parts = dataclasses.replace(REPORT.sections[1], name="step_parts", title="Step parts", splits=splits)
     return dataclasses.replace(REPORT, sections=(parts, *REPORT.sections))

@@ -146,11 +146,20 @@ def waiting_for_a_copy_to_begin() -> Tables:
     return of_runtime(tables, 100)
 
 
-def unloading_code() -> Tables:
-    calls = "[cuModuleUnload]" * 12
+def unloading_code(before: str = "") -> Tables:
+    calls = before + "[cuModuleUnload]" * 12
+    dots = "." * (len(calls) - 6)
     return of_runtime(
-        draw(f"step train : [train{'.' * 186}]\ncpu/python thread : {calls}\ngpu/s7 device_stream : [k]")
+        draw(f"step train : [train{dots}]\ncpu/python thread : {calls}\ngpu/s7 device_stream : [k]")
     )
+
+
+def unloading_code_and_freeing() -> Tables:
+    return unloading_code("[cudaFree]" * 3)
+
+
+def allocating_before_code_goes() -> Tables:
+    return unloading_code("[cudaMalloc]" * 22)
 
 
 def spans_of_requests(kinds: int = 1) -> Tables:
@@ -191,7 +200,8 @@ JUDGED: tuple[Callable[[], Tables], ...] = (
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
     an_idle_device_for_longer_than_the_host_sleeps,
     missing_kernels_and_compute, a_host_ahead, functions_that_wait,
-    waiting_for_a_copy_to_begin, unloading_code, python_of_a_library,
+    waiting_for_a_copy_to_begin, unloading_code, unloading_code_and_freeing, allocating_before_code_goes,
+    python_of_a_library,
 )  # fmt: skip
 WHOLE: tuple[Callable[[], Tables], ...] = (
     batches, one_batch, batches_of_a_server, steps_of_a_device, missing_kernels, a_host_ahead,

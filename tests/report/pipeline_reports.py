@@ -60,7 +60,8 @@ _QUEUED = _load(_BATCH, queue_ps=30 * MS)
 _QUEUED_ITSELF = _load(_MAP, queue_ps=30 * MS)
 _QUEUED_AHEAD = _load(_MAP, queue_ps=30 * MS, total_ps=2 * MS)
 _ON_DEVICE = _load(
-    _BATCH, stage=replace(_BATCH.stage, fed_by=_MAP.stage, branch_name="Iterator::Root::Generator")
+    _BATCH,
+    stage=replace(_BATCH.stage, fed_by=_MAP.stage, pipeline=1, branch_name="Iterator::Root::Generator"),
 )
 _AHEAD = [_load(one, stage=replace(one.stage, ahead=True, lane="thread:1")) for one in (_MAP, _BATCH)]
 _HALF = [_load(_MAP, stage=replace(_MAP.stage, ahead=True, lane="thread:1", taken=True)),
@@ -111,7 +112,7 @@ PIPELINES: dict[str, Diagnosis] = {
     "the profiler costs": _with(step_ps=7 * MS),
     "two stages need as much": _with(beside=_load(_BATCH, work_ps=7 * MS)),
     "another needs more": _ranked(_MAP, _SLOWER),
-    "devices hand over": _ranked(_MAP, _ON_DEVICE),
+    "devices hand over": replace(_ranked(_MAP, _ON_DEVICE), ends=Ending("tensorflow", _BATCH.stage)),
     "queued": _ranked(_MAP, _QUEUED),
     "the one that limits is queued": _ranked(_QUEUED_ITSELF, _BATCH),
     "functions that work ahead are queued": _ranked(_QUEUED_AHEAD, _BATCH),

@@ -164,5 +164,9 @@ def _watch_tapes(recorder: Recorder) -> None:
 
 def graph_of(function: Any) -> Any:
     """The graph of the last trace of a tf.function, or None."""
-    traces = function._list_all_concrete_functions()
+    if hasattr(function, "_list_all_concrete_functions"):
+        traces = function._list_all_concrete_functions()
+    else:  # TensorFlow 2.0 to 2.2
+        defined = [getattr(function, name, None) for name in ("_stateful_fn", "_stateless_fn")]
+        traces = [trace for made in defined if made for trace in made._function_cache.primary.values()]
     return traces[-1].graph if traces else None

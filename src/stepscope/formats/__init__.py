@@ -21,7 +21,8 @@ and, where the format is special,
                                   and end in Unix nanoseconds, and whether it was recorded. In order, and
                                   none within another. They count where no marks among the slices delimit
                                   steps, each cut to the time of the events; one of which less than 60 % lies
-                                  in it is left out. None when build() has stored the steps, or no time is
+                                  in it is left out, and of averages one of which less than 95 % does, where
+                                  others are whole. None when build() has stored the steps, or no time is
                                   known in which steps could be.
 
 Exactly one format may claim a file; a test runs all sniffers on all samples. Modules whose name begins

@@ -25,6 +25,7 @@ from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
+from stepscope.instruments.recorded_stretch import RecordedStretch, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
 
@@ -156,6 +157,11 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
         start, end = facts["slices_start_ps"], facts["slices_end_ps"]
     if start == end:
         return []
+    if store.tables().get("slice", 0) <= MOST_MERGED:
+        (start, end), spans_elsewhere = recorded_stretch(store, RecordedStretch(start, end))
+        if spans_elsewhere:
+            detail = "no span of a request lies in the time of everything else"
+            _note(store, "spans-elsewhere", detail, "info")
     steps = _merged(store, marks.sources)
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
@@ -199,6 +205,8 @@ def _exported(meta: Mapping[str, str]) -> list[Step]:
 _IN_FULL = "traced in full, which takes long, beside steps that were recorded"
 _INSIDE = 0.6
 """A step that the recorder saw was recorded when this part of it lies within the recording."""
+_WHOLE = 0.95
+"""It was recorded whole when this part does: a profiler stops a little before the last step ends."""
 
 
 def _recorded(
@@ -209,6 +217,7 @@ def _recorded(
     if origin_unix_ns is None or not recorded_steps:
         return []
     steps: list[Step] = []
+    cut: dict[int, float] = {}
     first = min(start, 0)
     for number, begin, stop, traced in recorded_steps:
         whole_ps = (stop - begin) * 1000
@@ -217,6 +226,8 @@ def _recorded(
         inside = end_ps > ts_ps and end_ps - ts_ps >= whole_ps * _INSIDE
         if traced and inside and (not steps or ts_ps >= steps[-1].end_ps):
             steps.append(Step("step", number, ts_ps, end_ps, "recorder"))
+            if end_ps - ts_ps < whole_ps * _WHOLE:
+                cut[ts_ps] = (end_ps - ts_ps) / whole_ps
     calls: Counter[str] = Counter()
     for mark in marks:
         if mark.is_call:
@@ -224,7 +235,24 @@ def _recorded(
     if calls:
         name = max(calls, key=lambda call: (calls[call], call))
         steps = [step._replace(name=name) for step in steps]
-    return numbered(classify(steps, compiling(marks)))
+    return numbered(_leave_out_cut(classify(steps, compiling(marks)), cut))
+
+
+def _leave_out_cut(steps: list[Step], cut: Mapping[int, float]) -> list[Step]:
+    """The steps, of which averages leave out those that the recording has in part, where it has others whole.
+    cut: the part of a step that was recorded, by when it begins."""
+    if not any(step.averaged and step.ts_ps not in cut for step in steps):
+        return steps
+    return [
+        step._replace(
+            kind="cut_off",
+            averaged=False,
+            reason=f"the recorder saw it, and {round(100 * cut[step.ts_ps])} % of it was recorded",
+        )
+        if step.averaged and step.ts_ps in cut
+        else step
+        for step in steps
+    ]
 
 
 _CALLS = ("optimizer_step", "session_run", "function_run", "function_call", "get_next")
@@ -362,6 +390,6 @@ def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)
 
 
-def _note(store: Store, slug: str, detail: str) -> None:
-    note = {"slug": slug, "effect": "missing", "events": 0, "first_offset": None, "detail": detail}
+def _note(store: Store, slug: str, detail: str, effect: str = "missing") -> None:
+    note = {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
     store.update_facts({"notes": [*store.facts.get("notes", []), note]})

@@ -93,7 +93,7 @@ def _bar(split: Split) -> str:
         f'background:{_COLOURS.get(share.label, _OTHER)}"></span>'
         for share in split.shares
     )
-    shares = ", ".join(f"{part.label} {units.show(part.share, 'ratio')}" for part in split.shares)
+    shares = ", ".join(f"{part.word} {units.show(part.share, 'ratio')}" for part in split.shares)
     text = _text(f"{split.long}: {shares}")
     return f'<div style="line-height:0;margin-top:6px">{parts}</div><div>{text}</div>'
 

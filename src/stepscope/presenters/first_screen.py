@@ -197,7 +197,7 @@ def _legend(split_: Split, room: int, paint: Paint) -> list[str]:
     """The parts of a bar, each with its character, name and share; as many to a line as fit."""
     lines, used = [""], 0
     for share in split_.shares:
-        text = f"{MARKS.get(share.label, '?')} {share.label} {units.show(share.share, 'ratio')}"
+        text = f"{MARKS.get(share.label, '?')} {share.word} {units.show(share.share, 'ratio')}"
         if used and used + 3 + len(text) > room:
             lines.append("")
             used = 0

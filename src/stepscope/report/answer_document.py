@@ -118,13 +118,16 @@ def _reasons(judgement: Judgement) -> Iterator[str]:
     steps = units.count(judgement.steps, unit_of(judgement), plural)
     whole = "the recording" if judgement.whole_capture else steps
     for part in judgement.causes:
-        yield f"{LOOKS[part.label].word}: {units.show(part.share, 'ratio')} of {whole}"
+        drawn = part.label == "compute" and not judgement.of_ops
+        word = "what was drawn" if drawn else LOOKS[part.label].word
+        yield f"{word}: {units.show(part.share, 'ratio')} of {whole}"
     if judgement.stage is not None:
         yield f"{judgement.spoken or judgement.stage} is the stage that holds the program up most"
     if judgement.op_type is not None and judgement.op_share is not None:
         runs_as = f" (as {judgement.op_type})" if judgement.written_op else ""
         share = units.show(judgement.op_share, "ratio")
-        yield f"{judgement.written_op or judgement.op_type}{runs_as} takes {share} of all compute time"
+        whole = "all compute time" if judgement.of_ops else "what was drawn"
+        yield f"{judgement.written_op or judgement.op_type}{runs_as} takes {share} of {whole}"
     if judgement.compiling:
         yield f"{units.count(judgement.compiling, 'step')} traced or compiled something"
     if judgement.retrace is not None:

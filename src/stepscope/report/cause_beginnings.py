@@ -49,10 +49,11 @@ def most_allocates(judgement: Judgement) -> Allocating | None:
     return found
 
 
-def _unloads(judgement: Judgement) -> bool:
-    """Whether most of what sets a device up takes code from it, as when a program ends."""
+def _part_of_code(judgement: Judgement) -> float | None:
+    """The share of code that is taken from a device, as when a program ends, in the calls that free and
+    allocate; None where these are not most of what sets the device up."""
     found = most_allocates(judgement)
-    return found is not None and "Unload" in found.name
+    return None if found is None else found.of_code_ps / max(found.all_ps, 1)
 
 
 def _shows_no_op(judgement: Judgement) -> bool:
@@ -145,9 +146,19 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         ),
     ),
     "setup": (
-        Beginning(_unloads, "unloading code from the device takes {part}"),
         Beginning(
-            lambda judgement: most_allocates(judgement) is not None,
+            lambda judgement: _part_of_code(judgement) == 1, "unloading code from the device takes {part}"
+        ),
+        Beginning(
+            lambda judgement: (_part_of_code(judgement) or 0) >= 0.5,
+            "unloading code from the device, and freeing its memory, take {part}",
+        ),
+        Beginning(
+            lambda judgement: bool(_part_of_code(judgement)),
+            "allocating and freeing memory of the device, and unloading code, take {part}",
+        ),
+        Beginning(
+            lambda judgement: _part_of_code(judgement) is not None,
             "allocating and freeing memory of the device takes {part}",
         ),
     ),

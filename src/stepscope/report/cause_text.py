@@ -236,7 +236,9 @@ def _launches(judgement: Judgement) -> str:
 
 
 def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
-    return f"{units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
+    what = units.count(number, "op" if judgement.of_ops else "slice")
+    in_all = "" if judgement.whole_capture else f" a {unit_of(judgement)}"
+    return f"{what}{in_all} of {units.show(each_ps, 'ps')} each"
 
 
 def _wait(judgement: Judgement) -> str:

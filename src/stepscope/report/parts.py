@@ -131,6 +131,8 @@ class Share:
     """What one class of work takes of a mean step."""
 
     label: str
+    word: str
+    """What it is called."""
     ps: int
     share: float
 

@@ -20,7 +20,8 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield "The recording does not show how the pipeline ends."
         return
     last = named(ends.last, diagnosis.places)
-    if any(load.stage.fed_by is not None for load in diagnosis.loads):
+    handing = {load.stage.pipeline for load in diagnosis.loads if load.stage.fed_by is not None}
+    if handing and ends.prefetch != "none" and ends.last.pipeline not in handing:
         yield (
             "Yes: TensorFlow prefetches to each device what the pipeline of the host makes, whose last stage "
             f"is {last}."

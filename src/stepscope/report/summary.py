@@ -96,7 +96,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     return Report(
         title=title(rows_of),
         headline=first,
-        sections=tuple(_sections(trace, text_of, answers, judged, all, by_step)),
+        sections=tuple(_sections(trace, text_of, answers, judged, all, by_step, of_ops)),
         findings=findings,
         notes=notes,
         next_commands=next_commands(
@@ -147,9 +147,11 @@ def _sections(
     judged: Sequence[Judgement],
     all: bool,
     by_step: bool,
+    of_ops: bool,
 ) -> list[Section]:
     """What limits each run, then the analyses with their sentences, then what is shown with all others."""
     tables = summary_sections.drop_empty_columns(answers, all or by_step)
+    tables = tables if of_ops else summary_sections.drawn(tables)
     sections = summary_sections.sections(text_of, tables, all)
     if say_nothing(judged):
         sections = list(map(summary_sections.host_section, sections))
@@ -166,7 +168,10 @@ def _judged(trace: OpenTrace, has_time: bool) -> tuple[list[Judgement], bool]:
         judged = uncovered_work.raised(trace.query, trace.stream, ranking.judge(trace.query))
     ((sources, drawn),) = trace.query(statement("sources_of_ops")).rows()
     of_ops = drawn < sources or not drawn
-    return (judged if of_ops else [replace(judgement, of_ops=False) for judgement in judged]), of_ops
+    if not of_ops:
+        # What was drawn may sleep as well as compute.
+        judged = [replace(judgement, of_ops=False, confidence="low") for judgement in judged]
+    return judged, of_ops
 
 
 def _runs_judged(judged: Sequence[Judgement], unrelated: bool) -> int:

@@ -98,6 +98,18 @@ def drop_empty_columns(answers: Mapping[str, Table], by_step: bool) -> dict[str,
     }
 
 
+def drawn(answers: Mapping[str, Table]) -> dict[str, Table]:
+    """The answers about a recording that knows no ops: what was drawn may sleep as well as compute."""
+    parts = answers["step_parts"]
+    columns = tuple(
+        replace(column, title="Drawn", about="time that what was drawn covers")
+        if column.name == "compute_ps"
+        else column
+        for column in parts.columns
+    )
+    return {**answers, "step_parts": replace(parts, columns=columns)}
+
+
 def _recorded(table: Table, columns: Sequence[str]) -> Table:
     """The table without those of some columns in which no row has anything: a zero would say that it was
     looked for and takes no time."""
@@ -141,12 +153,13 @@ def _splits(table: Table, chart: Chart) -> tuple[Split, ...]:
     """The mean step of each host by what it goes to."""
     means = [row for row in dicts(table) if row["what"] == "mean" and row["dur_ps"]]
     several = [name for name in ("run_id", "host_id") if len({row[name] for row in means}) > 1]
+    words = {column.name: column.title.lower() for column in table.columns}
     return tuple(
         Split(
             " on ".join(host_of(row[name]) if name == "host_id" else row[name] for name in several),
             units.show(row["dur_ps"], "ps") + (" on average" if row["steps"] > 1 else ""),
             tuple(
-                Share(name.removesuffix("_ps"), row[name], row[name] / row["dur_ps"])
+                Share(name.removesuffix("_ps"), words[name], row[name], row[name] / row["dur_ps"])
                 for name in chart.y
                 if row[name]
             ),

@@ -38,7 +38,7 @@ _MADE: Mapping[tuple[str, ...], int] = {
     ("tfprof_node",): 1,
     ("step_part", "stack_part"): 7,
     ("collective", "clock_offset"): 1,
-    ("broken_law",): 4,
+    ("broken_law",): 5,
     ("op_cost",): 2,
 }
 """Tables that instruments make from others, those that are made along with each other in a line, with the

@@ -89,7 +89,8 @@ OTHER_TOOLS = (
     ),
     _tool(
         "counters of ROCm's profilers",
-        rb'"?(?:Dispatch_ID,(?:Kernel_Name|GPU_ID)|Index,KernelName|Kernel_Name,Count,Sum|CodeObj"?,"?Vaddr)',
+        rb'"?(?:Dispatch_ID,(?:Kernel_Name|GPU_ID)|Index,KernelName|Correlation_Id"?,"?Dispatch_Id|'
+        rb'Kernel_Name,Count,Sum|CodeObj"?,"?Vaddr)',
         f"{_ROCPROF}: where counters are collected, kernels run one by one, and several times",
     ),
 )

@@ -55,6 +55,8 @@ class Allocating:
     """Over all threads and the whole recording."""
     all_ps: int
     """The same of all such calls, whatever their names."""
+    of_code_ps: int = 0
+    """The same of those among them that unload code, and free no memory."""
 
 
 @dataclass(frozen=True)

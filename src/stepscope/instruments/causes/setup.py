@@ -22,4 +22,6 @@ class SetupCause(LineCause):
         if not rows:
             return found
         name, calls, took_ps = rows[0][:3]
-        return replace(found, allocating=Allocating(name, calls, took_ps, sum(row[2] for row in rows)))
+        all_ps = sum(row[2] for row in rows)
+        of_code_ps = sum(row[2] for row in rows if "Unload" in row[0])
+        return replace(found, allocating=Allocating(name, calls, took_ps, all_ps, of_code_ps))

@@ -6,7 +6,7 @@ The comparison shows whether the chain ends in a prefetch, what TensorFlow remov
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -37,12 +37,25 @@ def ending(stages: Sequence[PipelineStage]) -> Ending:
     end on the host counts: TensorFlow adds a prefetch for each device."""
     below = _inputs_by_consumer(stages)
     hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
+    handing = next((at for stage in stages if stage.fed_by is not None for at in _prefetching(stage)), None)
     taken = [stage for stage in stages if stage.taken and stage.above is None]
     at = _last_written(next(iter(hosts or taken), None), below)
     if at is not None and _prefetches(at):
         return Ending("tensorflow" if at.user_stage is None else "user", at)
     behind = [] if at is None else _behind(at, below)
-    return Ending("tensorflow" if hosts else "none", at, _user_prefetch(behind, below), tuple(behind))
+    if handing is not None and handing.user_stage is not None:
+        return Ending("user", handing)
+    ended: Literal["tensorflow", "none"] = "none" if handing is None else "tensorflow"
+    return Ending(ended, at, _user_prefetch(behind, below), tuple(behind))
+
+
+def _prefetching(stage: PipelineStage) -> Iterator[PipelineStage]:
+    """The stages between this one and the program that prefetch."""
+    at: PipelineStage | None = stage
+    while at is not None:
+        if _prefetches(at):
+            yield at
+        at = at.above
 
 
 def _last_written(

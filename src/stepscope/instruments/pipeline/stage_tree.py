@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 
 from stepscope.instruments.pipeline import tf1_calls
 from stepscope.instruments.pipeline.calls import StageCall
+from stepscope.instruments.pipeline.spans import length, shared, union
 from stepscope.instruments.pipeline.stages import PipelineStage, placed, reader_of, written
 
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
@@ -27,6 +28,8 @@ _SOURCES = frozenset(
     }
 )  # fmt: skip
 """Kinds of datasets that begin a chain."""
+_WITHIN = 0.9
+"""What is taken within calls of another pipeline is taken for it, where so much of its time lies in them."""
 
 
 def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, PipelineStage]]:
@@ -192,10 +195,31 @@ def _feed(stages: Collection[PipelineStage]) -> None:
         and any(call.track.startswith("tf_data_multi_device_iterator") for call in stage.calls)
     ]
     generators = [stage for stage in stages if stage.taken and stage.short == "Generator"]
+    roots = roots or _copied(stages, generators)
     if len(roots) == 1:
         for generator in generators:
             generator.fed_by = roots[0]
             generator.user_stage = None
+
+
+def _copied(stages: Collection[PipelineStage], generators: list[PipelineStage]) -> list[PipelineStage]:
+    """The root whose batches copy_to_device() hands on: a Generator of the pipeline that the program takes
+    from asks for them within its own calls. Leaves only such ones among the generators: from_generator()
+    makes its own within a flat_map."""
+    copying = [
+        stage for stage in generators if stage.above is not None and not _MAKES.match(stage.above.short)
+    ]
+    handing = {stage.pipeline for stage in copying}
+    asking = union((call.ts_ps, call.end_ps) for stage in copying for call in stage.calls)
+    found = []
+    for root in stages:
+        made = [(call.ts_ps, call.end_ps) for call in root.calls]
+        apart = root.above is None and root.pipeline not in handing
+        if apart and made and shared(made, asking) >= _WITHIN * length(made):
+            found.append(root)
+    if len(found) == 1:
+        generators[:] = copying
+    return found
 
 
 def _ordered(stages: Collection[PipelineStage]) -> list[PipelineStage]:

@@ -16,7 +16,7 @@
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
---   class | text | Class | compute, copy, communication, compile, python, dispatch, input or wait
+--   class | text | Class | compute, copy, communication, compile, python, dispatch, input, wait or other
 --   min_ps | ps | Shortest | shortest duration
 --   max_ps | ps | Longest | longest duration
 --   input_ps | ps | Input | the part of the self times that is work of the input pipeline, if any

@@ -16,7 +16,7 @@
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
---   class | text | Class | compute, copy, communication, compile, python, dispatch, input or wait
+--   class | text | Class | compute, copy, communication, compile, python, dispatch, input, wait or other
 --   op_type | text | Op type | its type, or its name where a recording knows no types
 --   min_ps | ps | Shortest | shortest duration
 --   max_ps | ps | Longest | longest duration

@@ -1,6 +1,7 @@
 -- Of which class and op type are the slices of each name, by most of their time?
 --
--- reads: rollup_op, track_place
+-- reads: rollup_op, track_place, _drawn_source
+-- notes: A slice that may stand for anything has no class, unless its name proves one.
 -- columns:
 --   name | text | name of slices
 --   class | text | input, python, compute, copy, communication, wait, compile, dispatch or other
@@ -15,7 +16,7 @@ WITH classed AS (
       WHEN r.class = 'compile' THEN 'compile'
       WHEN p.place = 'launch' THEN 'dispatch'
       WHEN r.category = 'python_function' OR r.name LIKE '$%' OR r.class = 'python' THEN 'python'
-      WHEN NOT r.is_op THEN 'other'
+      WHEN NOT r.is_op OR (r.class = 'compute' AND d.source_id IS NOT NULL) THEN 'other'
       ELSE r.class
     END AS page_class,
     r.op_type AS type_or_none,
@@ -23,6 +24,7 @@ WITH classed AS (
     r.slices AS number
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
+  LEFT JOIN _drawn_source AS d ON d.source_id = r.source_id
 ),
 
 summed AS (

@@ -6,7 +6,7 @@
 --   most | int | rows
 -- columns:
 --   run_id, host_id, place, device, op, op_type
---   class | text | as in page_names: compute, copy, communication, compile, python, input, wait or dispatch
+--   class | text | as in page_names: compute, copy, communication, compile, python, input, wait, dispatch or other
 --   feeds | bool | whether most of its self time is work of the input pipeline
 --   slices | int | how many
 --   total_ps | ps | durations with children, added up

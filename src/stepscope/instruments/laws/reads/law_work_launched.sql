@@ -1,7 +1,7 @@
 -- How many kernels did each source launch, and of how many is nothing recorded on a device?
 --
 -- reads: rollup_op, slice, track_place
--- notes: Launches that a stream captures into a graph run nothing by themselves, so those between the first begin and
+-- notes: A range that a program named after a call is none. Launches that a stream captures into a graph run nothing by themselves, so those between the first begin and
 --   the last end of a capture are left out. A graph of kernels is launched as a whole and tells no number of them.
 --   Sources whose work on devices names no call say nothing of single launches. A recording may end while a device is
 --   behind: launches after the last one of their thread whose kernel is there are left out, unless the device's own
@@ -21,8 +21,11 @@ WITH calls AS (
     END AS does
   FROM rollup_op AS r
   WHERE
-    r.name LIKE 'cu%Launch%Kernel%' OR r.name LIKE 'hip%Launch%Kernel%' OR r.name LIKE '%StreamBeginCapture%'
-    OR r.name LIKE '%StreamEndCapture%'
+    (r.category IS NULL OR r.category <> 'user_annotation')
+    AND (
+      r.name LIKE 'cu%Launch%Kernel%' OR r.name LIKE 'hip%Launch%Kernel%' OR r.name LIKE '%StreamBeginCapture%'
+      OR r.name LIKE '%StreamEndCapture%'
+    )
 ),
 
 made AS (

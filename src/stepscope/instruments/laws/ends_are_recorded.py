@@ -1,0 +1,30 @@
+"""Slices end because something was over, not because the file was closed."""
+
+from __future__ import annotations
+
+from stepscope import units
+from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.recorded_stretch import HOUR_PS
+from stepscope.library.statements import Query, statement
+
+HOLDS = (
+    "A slice ends when what it stands for is over. Slices that end hours after anything began were open when "
+    "the file was closed, or their durations were counted wrongly."
+)
+TOLERANCE = "An hour, and nine tenths of the recording."
+WEAKENS: tuple[Weakens, ...] = ("left", "mean")
+
+
+def broken(query: Query) -> list[Broken]:
+    """Sources with slices that end long after the time that is judged."""
+    found = []
+    rows = query(statement("law_ends_are_recorded", hour_ps=HOUR_PS)).rows()
+    for source_id, run_id, host_id, open_slices, slices, later_ps in rows:
+        number, later = units.count(open_slices, "slice"), units.show(later_ps, "ps")
+        verb = "ends" if open_slices == 1 else "end"
+        sentence = (
+            f"{number} {verb} up to {later} after anything began: what was open when the file was closed, or "
+            "wrong durations; only the time before is judged"
+        )
+        found.append(Broken(run_id, host_id, source_id, "ends_are_recorded", open_slices, slices, sentence))
+    return found
