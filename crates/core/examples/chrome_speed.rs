@@ -12,12 +12,7 @@ use stepscope_core::options::{Needs, Options};
 /// Processor time of this process so far, in seconds.
 fn spent() -> std::io::Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or("")
-        .split_whitespace()
-        .collect();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok());
     Ok((ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0)
 }
@@ -34,11 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tables: wanted != "bare",
         ops: wanted != "bare",
     };
-    let options = Options {
-        threads,
-        needs,
-        ..Options::default()
-    };
+    let options = Options { threads, needs, ..Options::default() };
     let bytes = std::fs::metadata(&path)?.len() as f64;
     for _ in 0..repeats {
         let input = Input::file(path.clone(), 0, None, Codec::Plain);

@@ -22,14 +22,8 @@ fn fill(piece: &mut SliceColumns, track: u32, first: i64, rows: usize) {
         piece.category.push(NONE);
         piece.ts_ps.push(step * 1_600_000 + at);
         piece.dur_ps.push(dur);
-        piece.op_name.push(if place > 1 {
-            (place + step) as u32 % 500
-        } else {
-            NONE
-        });
-        piece
-            .op_type
-            .push(if place > 1 { place as u32 } else { NONE });
+        piece.op_name.push(if place > 1 { (place + step) as u32 % 500 } else { NONE });
+        piece.op_type.push(if place > 1 { place as u32 } else { NONE });
         piece.correlation.push(MISSING);
         piece.args_json.extend_from_slice(
             br#"{"hlo_op":"fusion.1234","flops":123456789,"bytes_accessed":987654,"occupancy":0.75}"#,
@@ -42,17 +36,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let ordered = args.next().is_none_or(|how| how == "ordered");
     let millions: f64 = args.next().map_or(Ok(10.0), |text| text.parse())?;
-    let options = Options {
-        folder: args.next().map(Into::into),
-        ..Options::default()
-    };
+    let options = Options { folder: args.next().map(Into::into), ..Options::default() };
     let per_track = (millions * 1e6) as i64 / TRACKS as i64;
     let start = Instant::now();
     let mut writer = Writer::new(&options)?;
     for i in 0..4000 {
-        writer.names.intern(&format!(
-            "%fusion.{i} = f32[128,1024]{{1,0}} fusion(f32[128,1024] %p)"
-        ));
+        writer.names.intern(&format!("%fusion.{i} = f32[128,1024]{{1,0}} fusion(f32[128,1024] %p)"));
         writer.op_names.intern(&format!("fusion.{i}"));
         writer.op_types.intern(&format!("Type{i}"));
     }

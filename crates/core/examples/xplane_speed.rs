@@ -13,11 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = PathBuf::from(arguments.next().ok_or("which file?")?);
     let mut number = |default: usize| arguments.next().map_or(Ok(default), |text| text.parse());
     let (threads, repeats) = (number(2)?, number(5)?);
-    let options = Options {
-        threads,
-        keep: false,
-        ..Options::default()
-    };
+    let options = Options { threads, keep: false, ..Options::default() };
     for _ in 0..repeats {
         let start = Instant::now();
         let mut buffer = vec![0; 1 << 20];
@@ -29,9 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let read = start.elapsed().as_secs_f64();
         let input = Input::file(path.clone(), 0, None, Codec::Plain);
         let start = Instant::now();
-        let slices = stepscope_core::decode("xplane", &input, &options)?
-            .facts
-            .events_seen;
+        let slices = stepscope_core::decode("xplane", &input, &options)?.facts.events_seen;
         let decode = start.elapsed().as_secs_f64();
         println!(
             "{slices} events, {bytes} bytes, {threads} threads: read {read:.3} s, decode {decode:.3} s, \

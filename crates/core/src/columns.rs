@@ -81,9 +81,7 @@ impl SliceColumns {
 
     /// Where the args of a row begin in `args_json`.
     pub fn args_start(&self, row: usize) -> usize {
-        row.checked_sub(1)
-            .and_then(|before| self.args_end.get(before))
-            .map_or(0, |end| *end as usize)
+        row.checked_sub(1).and_then(|before| self.args_end.get(before)).map_or(0, |end| *end as usize)
     }
 
     /// Length of the args of a row, wherever they are.
@@ -94,9 +92,7 @@ impl SliceColumns {
 
     /// The args of a row; empty when there are none.
     pub fn args(&self, row: usize) -> &[u8] {
-        self.args_end.get(row).map_or(&[], |end| {
-            &self.args_json[self.args_start(row)..*end as usize]
-        })
+        self.args_end.get(row).map_or(&[], |end| &self.args_json[self.args_start(row)..*end as usize])
     }
 
     /// Appends a row of others, whose args are in memory.
@@ -200,13 +196,9 @@ impl Table {
                 ("ts_ps", I64),
                 ("args_json", Text),
             ],
-            Table::Counter => &[
-                ("track_id", I64),
-                ("name", Text),
-                ("series", Text),
-                ("ts_ps", I64),
-                ("value", F64),
-            ],
+            Table::Counter => {
+                &[("track_id", I64), ("name", Text), ("series", Text), ("ts_ps", I64), ("value", F64)]
+            }
             Table::Flow => &[
                 ("flow_id", I64),
                 ("phase", Text),
@@ -255,13 +247,9 @@ impl Table {
                 ("allocator", Text),
                 ("address", I64),
             ],
-            Table::Node => &[
-                ("graph", Text),
-                ("name", Text),
-                ("op_type", Text),
-                ("device", Text),
-                ("args_json", Text),
-            ],
+            Table::Node => {
+                &[("graph", Text), ("name", Text), ("op_type", Text), ("device", Text), ("args_json", Text)]
+            }
             Table::Edge => &[
                 ("graph", Text),
                 ("producer", Text),

@@ -35,20 +35,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A failure at a byte offset.
     pub fn at(kind: Kind, offset: u64, seen: impl Into<String>) -> Self {
-        Error {
-            kind,
-            offset: Some(offset),
-            seen: seen.into(),
-        }
+        Error { kind, offset: Some(offset), seen: seen.into() }
     }
 
     /// A failure without a place.
     pub fn new(kind: Kind, seen: impl Into<String>) -> Self {
-        Error {
-            kind,
-            offset: None,
-            seen: seen.into(),
-        }
+        Error { kind, offset: None, seen: seen.into() }
     }
 }
 
@@ -66,8 +58,7 @@ impl std::error::Error for Error {}
 /// True for an error that is about what was read, and not about reading: packed bytes that make no sense.
 fn in_the_bytes(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-    error.raw_os_error().is_none()
-        && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
+    error.raw_os_error().is_none() && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 impl From<std::io::Error> for Error {
@@ -76,11 +67,7 @@ impl From<std::io::Error> for Error {
         match error.downcast::<Error>() {
             Ok(own) => own,
             Err(error) => {
-                let kind = if in_the_bytes(&error) {
-                    Kind::Damaged
-                } else {
-                    Kind::Io
-                };
+                let kind = if in_the_bytes(&error) { Kind::Damaged } else { Kind::Io };
                 Error::new(kind, error.to_string())
             }
         }

@@ -105,13 +105,7 @@ impl Facts {
                 (a, b) => a.or(b),
             };
         } else {
-            self.notes.push(Note {
-                slug: slug.to_owned(),
-                effect,
-                events,
-                first_offset,
-                detail,
-            });
+            self.notes.push(Note { slug: slug.to_owned(), effect, events, first_offset, detail });
         }
     }
 
@@ -135,19 +129,10 @@ impl Facts {
         member("origin_unix_ns", optional(self.origin_unix_ns));
         member("start_ps", optional(self.start_ps));
         member("end_ps", optional(self.end_ps));
-        member(
-            "slices_start_ps",
-            optional(self.slices_ps.map(|(start, _)| start)),
-        );
-        member(
-            "slices_end_ps",
-            optional(self.slices_ps.map(|(_, end)| end)),
-        );
-        let meta: Vec<String> = self
-            .meta
-            .iter()
-            .map(|(key, value)| format!("{}: {}", quote(key), quote(value)))
-            .collect();
+        member("slices_start_ps", optional(self.slices_ps.map(|(start, _)| start)));
+        member("slices_end_ps", optional(self.slices_ps.map(|(_, end)| end)));
+        let meta: Vec<String> =
+            self.meta.iter().map(|(key, value)| format!("{}: {}", quote(key), quote(value))).collect();
         member("meta", format!("{{{}}}", meta.join(", ")));
         let notes: Vec<String> = self.notes.iter().map(Note::to_json).collect();
         member("notes", format!("[{}]", notes.join(", ")));
@@ -203,10 +188,7 @@ mod tests {
         facts.note("cut", Effect::Lost, 3, Some(40), "second".into());
         facts.note("odd", Effect::Info, 1, None, "a \"quote\"\u{1}".into());
         assert_eq!(facts.notes.len(), 2);
-        assert_eq!(
-            (facts.notes[0].events, facts.notes[0].first_offset),
-            (5, Some(40))
-        );
+        assert_eq!((facts.notes[0].events, facts.notes[0].first_offset), (5, Some(40)));
         assert!(facts.to_json().ends_with(
             r#"{"slug": "odd", "effect": "info", "events": 1, "first_offset": null, "detail": "a \"quote\"\u0001"}]}"#
         ));

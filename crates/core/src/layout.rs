@@ -28,8 +28,7 @@ pub struct Place {
 /// They are not wanted any more.
 pub fn layered(widths: &[f32], edges: &[(u32, u32)], wanted: &Wanted<'_>) -> Result<Vec<Place>> {
     let count = widths.len();
-    let known =
-        |&&(from, to): &&(u32, u32)| from != to && (from as usize) < count && (to as usize) < count;
+    let known = |&&(from, to): &&(u32, u32)| from != to && (from as usize) < count && (to as usize) < count;
     let edges: Vec<(u32, u32)> = edges.iter().filter(known).copied().collect();
     let out = Neighbours::new(count, edges.iter().copied());
     let forward = without_cycles(count, &out, wanted)?;
@@ -159,23 +158,14 @@ fn order(
         number(layer, &mut at);
     }
     for sweep in 0..SWEEPS {
-        let (neighbours, down) = if sweep % 2 == 0 {
-            (above, true)
-        } else {
-            (below, false)
-        };
+        let (neighbours, down) = if sweep % 2 == 0 { (above, true) } else { (below, false) };
         for step in 0..layers.len() {
             let place = if down { step } else { layers.len() - 1 - step };
             let layer = &mut layers[place];
             wanted.steps(layer.len())?;
             let mut keyed: Vec<(f32, u32)> = layer
                 .iter()
-                .map(|&one| {
-                    (
-                        mean(neighbours.of(one as usize), &at).unwrap_or(at[one as usize]),
-                        one,
-                    )
-                })
+                .map(|&one| (mean(neighbours.of(one as usize), &at).unwrap_or(at[one as usize]), one))
                 .collect();
             // Stable: boxes without a reason to move stay as they are.
             keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -218,21 +208,14 @@ fn spread(
     }
     for pass in 0..PASSES {
         for step in 0..layers.len() {
-            let place = if pass % 2 == 0 {
-                step
-            } else {
-                layers.len() - 1 - step
-            };
+            let place = if pass % 2 == 0 { step } else { layers.len() - 1 - step };
             let neighbours = if pass % 2 == 0 { above } else { below };
             wanted.steps(layers[place].len())?;
             settle(&layers[place], widths, neighbours, &mut centre);
         }
     }
-    let least = centre
-        .iter()
-        .zip(widths)
-        .map(|(centre, width)| centre - width / 2.0)
-        .fold(f32::INFINITY, f32::min);
+    let least =
+        centre.iter().zip(widths).map(|(centre, width)| centre - width / 2.0).fold(f32::INFINITY, f32::min);
     let left = |(centre, width): (&f32, &f32)| centre - width / 2.0 - least;
     Ok(centre.iter().zip(widths).map(left).collect())
 }
@@ -272,10 +255,7 @@ mod tests {
         (1_usize..60).prop_flat_map(|count| {
             let widths = proptest::collection::vec(1.0_f32..300.0, count);
             let end = 0..count as u32 + 2;
-            (
-                widths,
-                proptest::collection::vec((end.clone(), end), 0..150),
-            )
+            (widths, proptest::collection::vec((end.clone(), end), 0..150))
         })
     }
 
@@ -314,19 +294,13 @@ mod tests {
     #[test]
     fn nothing_and_one_have_a_place() {
         assert!(placed(&[], &[]).is_empty());
-        assert_eq!(
-            placed(&[5.0], &[(0, 0), (0, 9)]),
-            [Place { layer: 0, x: 0.0 }]
-        );
+        assert_eq!(placed(&[5.0], &[(0, 0), (0, 9)]), [Place { layer: 0, x: 0.0 }]);
     }
 
     #[test]
     fn a_chain_as_long_as_a_program_does_not_exhaust_the_stack() {
         let count = 200_000;
-        let edges: Vec<_> = (1..count)
-            .map(|to| (to - 1, to))
-            .chain([(count - 1, 0)])
-            .collect();
+        let edges: Vec<_> = (1..count).map(|to| (to - 1, to)).chain([(count - 1, 0)]).collect();
         let places = placed(&vec![10.0; count as usize], &edges);
         assert_eq!(places[count as usize - 1].layer, count - 1);
     }

@@ -23,12 +23,7 @@ pub struct Needs {
 
 impl Default for Needs {
     fn default() -> Self {
-        Needs {
-            args: true,
-            nesting: true,
-            tables: true,
-            ops: true,
-        }
+        Needs { args: true, nesting: true, tables: true, ops: true }
     }
 }
 
@@ -69,9 +64,7 @@ impl Options {
     /// Tells the caller how far the work is, about ten times a second; fails when it is to stop.
     /// Cheap enough for once per chunk, from any thread.
     pub fn check(&self) -> Result<()> {
-        self.progress
-            .as_ref()
-            .map_or(Ok(()), |progress| progress.check())
+        self.progress.as_ref().map_or(Ok(()), |progress| progress.check())
     }
 }
 
@@ -91,11 +84,7 @@ impl Progress {
     /// answers whether to go on.
     pub fn new(read: Arc<AtomicU64>, call: impl FnMut(u64) -> bool + Send + 'static) -> Arc<Self> {
         let call: Call = Box::new(call);
-        Arc::new(Progress {
-            read,
-            stopped: AtomicBool::new(false),
-            call: Mutex::new((Instant::now(), call)),
-        })
+        Arc::new(Progress { read, stopped: AtomicBool::new(false), call: Mutex::new((Instant::now(), call)) })
     }
 
     /// See [`Options::check`].
@@ -119,8 +108,6 @@ impl Progress {
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Progress")
-            .field("read", &self.read)
-            .finish_non_exhaustive()
+        f.debug_struct("Progress").field("read", &self.read).finish_non_exhaustive()
     }
 }

@@ -38,11 +38,7 @@ impl<'a> Wanted<'a> {
             return Ok(());
         }
         self.left.set(EACH);
-        if (self.ask)() {
-            Ok(())
-        } else {
-            Err(Error::new(Kind::Interrupted, "stopped by the caller"))
-        }
+        if (self.ask)() { Ok(()) } else { Err(Error::new(Kind::Interrupted, "stopped by the caller")) }
     }
 }
 

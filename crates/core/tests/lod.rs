@@ -16,22 +16,13 @@ fn build(rows: &[Row]) -> Lod {
 }
 
 fn alone(packed: Packed) -> Lod {
-    Lod::new(vec![Part {
-        packed,
-        first_id: 0,
-        shift_ps: 0,
-    }])
+    Lod::new(vec![Part { packed, first_id: 0, shift_ps: 0 }])
 }
 
 fn packed(rows: &[Row], mut builder: Builder) -> Packed {
     for (id, (track, depth, ts_ps, dur_ps)) in (0..).zip(rows) {
         let name = builder.name(&format!("op {}", id % 5)).unwrap();
-        let slice = Slice {
-            id,
-            ts_ps: *ts_ps,
-            dur_ps: *dur_ps,
-            name,
-        };
+        let slice = Slice { id, ts_ps: *ts_ps, dur_ps: *dur_ps, name };
         builder.add(*track, *depth, slice);
     }
     builder.finish(&Wanted::always()).unwrap()
@@ -45,9 +36,8 @@ fn bytes_of(packed: &Packed) -> Buffer {
 
 /// Rows that meet the window, found without any structure.
 fn meeting(rows: &[Row], track: i64, from: i64, to: i64) -> Vec<(usize, Row)> {
-    let meets = |(_, (of, _, ts, dur)): &(usize, Row)| {
-        *of == track && *ts < to && (*ts >= from || ts + dur > from)
-    };
+    let meets =
+        |(_, (of, _, ts, dur)): &(usize, Row)| *of == track && *ts < to && (*ts >= from || ts + dur > from);
     rows.iter().copied().enumerate().filter(meets).collect()
 }
 
@@ -84,15 +74,9 @@ fn check(rows: &[Row], from: i64, span: i64, px: u32) -> Result<(), TestCaseErro
         let busy: i64 = of_track.iter().map(|cell| cell.busy_ps).sum();
         prop_assert_eq!(busy, truth.iter().map(|(_, row)| row.3).sum::<i64>());
         for cell in of_track {
-            let (id, row) = truth
-                .iter()
-                .find(|(id, _)| *id as i64 == cell.longest.id)
-                .unwrap();
+            let (id, row) = truth.iter().find(|(id, _)| *id as i64 == cell.longest.id).unwrap();
             prop_assert_eq!(row.1, cell.depth);
-            prop_assert_eq!(
-                &lod.names()[cell.longest.name as usize],
-                &format!("op {}", id % 5)
-            );
+            prop_assert_eq!(&lod.names()[cell.longest.name as usize], &format!("op {}", id % 5));
             if cell.count == 1 {
                 prop_assert_eq!((cell.ts_ps, cell.end_ps), (row.2, row.2 + row.3));
             }
@@ -135,8 +119,7 @@ fn counted(rows: &[Row], of: &[i64], from: i64, to: i64) -> (Vec<Sum>, i64, i64)
     for at in from..to {
         let mut any = false;
         for track in of {
-            let covers =
-                |(_, row): &(usize, &Row)| row.0 == *track && row.2 <= at && at < row.2 + row.3;
+            let covers = |(_, row): &(usize, &Row)| row.0 == *track && row.2 <= at && at < row.2 + row.3;
             if let Some((id, _)) = rows.iter().enumerate().rfind(covers) {
                 sums.entry(label(id)).or_default().2 += 1;
                 work += 1;
@@ -145,17 +128,13 @@ fn counted(rows: &[Row], of: &[i64], from: i64, to: i64) -> (Vec<Sum>, i64, i64)
         }
         busy += i64::from(any);
     }
-    let rows = sums
-        .into_iter()
-        .map(|((name, op_type), (slices, total, own))| (name, op_type, slices, total, own));
+    let rows =
+        sums.into_iter().map(|((name, op_type), (slices, total, own))| (name, op_type, slices, total, own));
     (rows.collect(), busy, work)
 }
 
 fn label(id: usize) -> (String, Option<String>) {
-    (
-        format!("op {}", id % 5),
-        (!id.is_multiple_of(3)).then(|| format!("type {}", id % 3)),
-    )
+    (format!("op {}", id % 5), (!id.is_multiple_of(3)).then(|| format!("type {}", id % 3)))
 }
 
 fn labelled(rows: &[Row]) -> Packed {
@@ -165,12 +144,7 @@ fn labelled(rows: &[Row]) -> Packed {
         let text = builder.labels.text(&name).unwrap();
         let op_type = op_type.map(|text| builder.labels.text(&text).unwrap());
         let name = builder.labels.pair(text, op_type).unwrap();
-        let slice = Slice {
-            id: id as i64,
-            ts_ps: *ts_ps,
-            dur_ps: *dur_ps,
-            name,
-        };
+        let slice = Slice { id: id as i64, ts_ps: *ts_ps, dur_ps: *dur_ps, name };
         builder.add(*track, *depth, slice);
     }
     builder.finish(&Wanted::always()).unwrap()
@@ -329,11 +303,7 @@ proptest! {
 
 #[test]
 fn windows_at_the_ends_of_time() {
-    let lod = build(&[
-        (0, 0, i64::MIN, 10),
-        (0, 0, 0, i64::MAX),
-        (0, 0, i64::MAX, 5),
-    ]);
+    let lod = build(&[(0, 0, i64::MIN, 10), (0, 0, 0, i64::MAX), (0, 0, i64::MAX, 5)]);
     let cells = lod.cells(&[0], Window::new(i64::MIN, i64::MAX, 16_384).unwrap());
     assert_eq!(cells.iter().map(|cell| cell.count).sum::<u64>(), 2);
     assert_eq!(cells.last().unwrap().end_ps, i64::MAX);
@@ -346,11 +316,7 @@ fn windows_at_the_ends_of_time() {
 fn tracks_name_their_lanes() {
     let lod = build(&[(7, 2, 0, 1), (3, 0, 5, 1), (7, 0, 0, 9), (7, 0, 20, 9)]);
     assert_eq!(lod.tracks(), [(3, 1, 1), (7, 3, 3)]);
-    assert!(
-        alone(Builder::default().finish(&Wanted::always()).unwrap())
-            .tracks()
-            .is_empty()
-    );
+    assert!(alone(Builder::default().finish(&Wanted::always()).unwrap()).tracks().is_empty());
 }
 
 #[test]
@@ -359,16 +325,7 @@ fn a_million_slices_in_one_column_are_one_cell() {
     let name = builder.name("Add").unwrap();
     for id in 0..1_000_000 {
         let dur_ps = if id == 654_321 { 9 } else { 4 };
-        builder.add(
-            0,
-            0,
-            Slice {
-                id,
-                ts_ps: id * 10,
-                dur_ps,
-                name,
-            },
-        );
+        builder.add(0, 0, Slice { id, ts_ps: id * 10, dur_ps, name });
     }
     let lod = alone(builder.finish(&Wanted::always()).unwrap());
     let cells = lod.cells(&[0], Window::new(0, 10_000_000, 1).unwrap());
@@ -385,9 +342,7 @@ fn a_frame_is_a_header_and_columns_at_multiples_of_eight() {
     assert_eq!(bytes.len() % 8, 0);
     let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
     let header = std::str::from_utf8(&bytes[4..4 + length]).unwrap();
-    assert!(
-        header.starts_with(r#"{"format":1,"from_ps":"100","to_ps":"200","px":100,"events":3,"#)
-    );
+    assert!(header.starts_with(r#"{"format":1,"from_ps":"100","to_ps":"200","px":100,"events":3,"#));
     let mut place = (4 + length).next_multiple_of(8);
     // track, depth: 3 × u32 with 4 bytes of padding each; then the starts.
     place += 32;
@@ -402,12 +357,7 @@ fn packing_ends_when_nobody_wants_it() {
     let mut builder = Builder::default();
     let name = builder.name("op").unwrap();
     for id in 0..1 << 17 {
-        let slice = Slice {
-            id,
-            ts_ps: id * 10,
-            dur_ps: 5,
-            name,
-        };
+        let slice = Slice { id, ts_ps: id * 10, dur_ps: 5, name };
         builder.add(id % 4, 0, slice);
     }
     let stopped = builder.finish(&Wanted::while_(&|| false)).unwrap_err();

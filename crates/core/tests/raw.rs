@@ -24,9 +24,7 @@ fn store(rows: usize, args: &str) -> Store {
         piece.op_name.push(NONE);
         piece.op_type.push(NONE);
         let correlated = row.is_multiple_of(5);
-        piece
-            .correlation
-            .push(if correlated { row as i64 } else { MISSING });
+        piece.correlation.push(if correlated { row as i64 } else { MISSING });
         piece.args_json.extend_from_slice(args.as_bytes());
         piece.args_end.push(piece.args_json.len() as u32);
     }
@@ -43,18 +41,10 @@ fn a_group_is_the_rows_of_its_batches() {
     for group in 0..columns.groups() {
         let first = row;
         let column = |name: &str| columns.column(group, name).unwrap().expect("it is there");
-        let Raw::Counted(ids) = column("id") else {
-            panic!("rows are counted")
-        };
-        let Raw::Values(times) = column("ts_ps") else {
-            panic!("times are values")
-        };
-        let Raw::Values(correlations) = column("correlation_id") else {
-            panic!("ids are values")
-        };
-        let Raw::Codes(codes, names) = column("name") else {
-            panic!("names are codes")
-        };
+        let Raw::Counted(ids) = column("id") else { panic!("rows are counted") };
+        let Raw::Values(times) = column("ts_ps") else { panic!("times are values") };
+        let Raw::Values(correlations) = column("correlation_id") else { panic!("ids are values") };
+        let Raw::Codes(codes, names) = column("name") else { panic!("names are codes") };
         assert_eq!(ids, first as i64..(first + columns.rows(group)) as i64);
         let times = times.as_primitive::<Int64Type>();
         let correlations = correlations.as_primitive::<Int64Type>();
@@ -68,9 +58,7 @@ fn a_group_is_the_rows_of_its_batches() {
         }
     }
     assert_eq!(row, rows);
-    let sizes: Vec<usize> = (0..columns.groups())
-        .map(|group| columns.rows(group))
-        .collect();
+    let sizes: Vec<usize> = (0..columns.groups()).map(|group| columns.rows(group)).collect();
     assert_eq!(sizes, [GROUP_ROWS, 50_000]);
 }
 
@@ -81,9 +69,6 @@ fn long_args_make_short_groups() {
     let columns = store.table("slice").unwrap().raw().unwrap();
     let rows: usize = (0..columns.groups()).map(|group| columns.rows(group)).sum();
     assert_eq!(rows, GROUP_ROWS);
-    let most = (0..columns.groups())
-        .map(|group| columns.rows(group))
-        .max()
-        .unwrap();
+    let most = (0..columns.groups()).map(|group| columns.rows(group)).max().unwrap();
     assert!(most * args.len() <= 64 << 20, "{most} rows in a group");
 }

@@ -20,19 +20,9 @@ struct Slice {
 }
 
 fn slice() -> impl Strategy<Value = Slice> {
-    let args = prop_oneof![
-        Just(None),
-        "[a-zäö]{0,5}".prop_map(|text| Some(format!("{{\"k\":\"{text}\"}}")))
-    ];
-    (0..3_u32, 0..30_i64, 0..12_i64, any::<bool>(), args).prop_map(
-        |(track, ts_ps, dur_ps, category, args)| Slice {
-            track,
-            ts_ps,
-            dur_ps,
-            category,
-            args,
-        },
-    )
+    let args = prop_oneof![Just(None), "[a-zäö]{0,5}".prop_map(|text| Some(format!("{{\"k\":\"{text}\"}}")))];
+    (0..3_u32, 0..30_i64, 0..12_i64, any::<bool>(), args)
+        .prop_map(|(track, ts_ps, dur_ps, category, args)| Slice { track, ts_ps, dur_ps, category, args })
 }
 
 /// Pieces of slices: the name tells the place in the file.
@@ -40,24 +30,14 @@ fn piece(writer: &mut Writer, slices: &[Slice], first: usize) -> SliceColumns {
     let mut piece = SliceColumns::default();
     for (i, slice) in slices.iter().enumerate() {
         piece.track.push(slice.track);
-        piece
-            .name
-            .push(writer.names.intern(&format!("slice {}", first + i)));
-        piece.category.push(if slice.category {
-            writer.categories.intern("cat")
-        } else {
-            NONE
-        });
+        piece.name.push(writer.names.intern(&format!("slice {}", first + i)));
+        piece.category.push(if slice.category { writer.categories.intern("cat") } else { NONE });
         piece.ts_ps.push(slice.ts_ps);
         piece.dur_ps.push(slice.dur_ps);
         piece.op_name.push(NONE);
         piece.op_type.push(NONE);
-        piece
-            .correlation
-            .push(if slice.category { slice.ts_ps } else { MISSING });
-        piece
-            .args_json
-            .extend_from_slice(slice.args.as_deref().unwrap_or_default().as_bytes());
+        piece.correlation.push(if slice.category { slice.ts_ps } else { MISSING });
+        piece.args_json.extend_from_slice(slice.args.as_deref().unwrap_or_default().as_bytes());
         piece.args_end.push(piece.args_json.len() as u32);
     }
     piece
@@ -81,22 +61,13 @@ type Row = BTreeMap<String, Value>;
 /// The table as it should be, by looking at all pairs of slices.
 fn twin(slices: &[Slice]) -> Vec<Row> {
     let mut order: Vec<usize> = (0..slices.len()).collect();
-    order.sort_by_key(|i| {
-        (
-            slices[*i].track,
-            slices[*i].ts_ps,
-            Reverse(slices[*i].dur_ps),
-            *i,
-        )
-    });
+    order.sort_by_key(|i| (slices[*i].track, slices[*i].ts_ps, Reverse(slices[*i].dur_ps), *i));
     let sorted: Vec<&Slice> = order.iter().map(|i| &slices[*i]).collect();
     let end = |slice: &Slice| slice.ts_ps + slice.dur_ps;
     let mut rows: Vec<Row> = Vec::new();
     for (i, slice) in sorted.iter().enumerate() {
         let parent = (0..i).rev().find(|j| {
-            sorted[*j].track == slice.track
-                && end(sorted[*j]) > slice.ts_ps
-                && end(sorted[*j]) >= end(slice)
+            sorted[*j].track == slice.track && end(sorted[*j]) > slice.ts_ps && end(sorted[*j]) >= end(slice)
         });
         let depth = parent.map_or(0, |parent| match rows[parent]["depth"] {
             Value::I64(depth) => depth + 1,
@@ -105,14 +76,11 @@ fn twin(slices: &[Slice]) -> Vec<Row> {
         let covers = |slice: &Slice, at: i64| slice.ts_ps <= at && at < end(slice);
         let on_top = |at: &i64| {
             covers(slice, *at)
-                && !sorted[i + 1..]
-                    .iter()
-                    .any(|later| later.track == slice.track && covers(later, *at))
+                && !sorted[i + 1..].iter().any(|later| later.track == slice.track && covers(later, *at))
         };
         let self_ps = (slice.ts_ps..end(slice)).filter(on_top).count() as i64;
         let some = |value: Option<i64>| value.map_or(Value::Null, Value::I64);
-        let text =
-            |value: Option<&str>| value.map_or(Value::Null, |text| Value::Text(text.to_owned()));
+        let text = |value: Option<&str>| value.map_or(Value::Null, |text| Value::Text(text.to_owned()));
         let row = [
             ("id", Value::I64(i as i64)),
             ("track_id", Value::I64(i64::from(slice.track))),
@@ -126,19 +94,12 @@ fn twin(slices: &[Slice]) -> Vec<Row> {
             ("step", Value::Null),
             ("op_name", Value::Null),
             ("op_type", Value::Null),
-            (
-                "correlation_id",
-                some(slice.category.then_some(slice.ts_ps)),
-            ),
+            ("correlation_id", some(slice.category.then_some(slice.ts_ps))),
             ("args_json", text(slice.args.as_deref())),
             ("op_self_ps", Value::Null),
             ("rollup_id", Value::Null),
         ];
-        rows.push(
-            row.into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        );
+        rows.push(row.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
     }
     rows
 }
@@ -147,18 +108,13 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path =
-            std::env::temp_dir().join(format!("stepscope-test-{name}-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("stepscope-test-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         Folder(path)
     }
 
     fn options(&self, memory_bytes: usize) -> Options {
-        Options {
-            folder: Some(self.0.clone()),
-            memory_bytes,
-            ..Options::default()
-        }
+        Options { folder: Some(self.0.clone()), memory_bytes, ..Options::default() }
     }
 }
 
@@ -303,37 +259,21 @@ proptest! {
 #[test]
 fn slices_that_outlive_their_batch_get_their_self_time() {
     // One slice around 300,000 others: it ends long after its batch was written.
-    let mut slices = vec![Slice {
-        track: 7,
-        ts_ps: 0,
-        dur_ps: 3_000_000,
-        category: false,
-        args: None,
-    }];
+    let mut slices = vec![Slice { track: 7, ts_ps: 0, dur_ps: 3_000_000, category: false, args: None }];
     for i in 0..300_000_i64 {
         let args = (i % 3 == 0).then(|| format!("{{\"i\":{i}}}"));
-        slices.push(Slice {
-            track: 7,
-            ts_ps: i * 10,
-            dur_ps: 4,
-            category: i % 2 == 0,
-            args,
-        });
+        slices.push(Slice { track: 7, ts_ps: i * 10, dur_ps: 4, category: i % 2 == 0, args });
     }
     let folder = Folder::new("late");
-    for store in [
-        store(&folder.options(0), &slices, 50_000, true),
-        store(&Options::default(), &slices, 999, false),
-    ] {
+    for store in
+        [store(&folder.options(0), &slices, 50_000, true), store(&Options::default(), &slices, 999, false)]
+    {
         let rows = store.rows("slice").unwrap();
         assert_eq!(rows.len(), 300_001);
         assert_eq!(rows[0]["self_ps"], Value::I64(3_000_000 - 4 * 300_000));
         for (i, row) in rows.iter().enumerate().skip(1) {
             assert_eq!(row["name"], Value::Text(format!("slice {i}")));
-            assert_eq!(
-                (&row["parent_id"], &row["depth"]),
-                (&Value::I64(0), &Value::I64(1))
-            );
+            assert_eq!((&row["parent_id"], &row["depth"]), (&Value::I64(0), &Value::I64(1)));
             let args = slices[i].args.clone().map_or(Value::Null, Value::Text);
             assert_eq!(row["args_json"], args);
         }
@@ -343,24 +283,10 @@ fn slices_that_outlive_their_batch_get_their_self_time() {
 #[test]
 fn what_is_not_needed_is_left_out() {
     let slices: Vec<Slice> = [(5, 10), (0, 20)]
-        .map(|(ts_ps, dur_ps)| Slice {
-            track: 0,
-            ts_ps,
-            dur_ps,
-            category: true,
-            args: Some("{}".into()),
-        })
+        .map(|(ts_ps, dur_ps)| Slice { track: 0, ts_ps, dur_ps, category: true, args: Some("{}".into()) })
         .to_vec();
-    let needs = Needs {
-        args: false,
-        nesting: false,
-        tables: false,
-        ops: false,
-    };
-    let options = Options {
-        needs,
-        ..Options::default()
-    };
+    let needs = Needs { args: false, nesting: false, tables: false, ops: false };
+    let options = Options { needs, ..Options::default() };
     let mut writer = Writer::new(&options).unwrap();
     let piece = piece(&mut writer, &slices, 0);
     writer.push_unordered(piece).unwrap();
@@ -371,18 +297,9 @@ fn what_is_not_needed_is_left_out() {
     let store = writer.finish().unwrap();
     let rows = store.rows("slice").unwrap();
     assert_eq!(rows[0]["ts_ps"], Value::I64(5), "in the order of the file");
-    assert_eq!(
-        (&rows[1]["depth"], &rows[1]["self_ps"]),
-        (&Value::I64(0), &Value::I64(0))
-    );
-    assert_eq!(
-        (&rows[1]["parent_id"], &rows[1]["args_json"]),
-        (&Value::Null, &Value::Null)
-    );
-    assert_eq!(
-        store.tables().into_keys().collect::<Vec<_>>(),
-        ["device", "slice"]
-    );
+    assert_eq!((&rows[1]["depth"], &rows[1]["self_ps"]), (&Value::I64(0), &Value::I64(0)));
+    assert_eq!((&rows[1]["parent_id"], &rows[1]["args_json"]), (&Value::Null, &Value::Null));
+    assert_eq!(store.tables().into_keys().collect::<Vec<_>>(), ["device", "slice"]);
 }
 
 #[test]
@@ -401,11 +318,7 @@ fn slices_that_last_longer_than_their_batch_keep_their_self_time() {
             piece.name.push(name);
             piece.category.push(NONE);
             piece.ts_ps.push(row);
-            piece.dur_ps.push(if long {
-                end_ps - row / STRETCH - row
-            } else {
-                1
-            });
+            piece.dur_ps.push(if long { end_ps - row / STRETCH - row } else { 1 });
             piece.op_name.push(NONE);
             piece.op_type.push(NONE);
             piece.correlation.push(MISSING);

@@ -23,11 +23,7 @@ fn unfold(message: &Message, bytes: &[u8]) -> String {
                 out.push(format!("{}:{}", field.number, unfold(inner, bytes)));
             }
             (Some(Type::Int | Type::Enum(_) | Type::Bool), _) => {
-                out.extend(
-                    field
-                        .varints()
-                        .map(|number| format!("{}:{number:?}", field.number)),
-                );
+                out.extend(field.varints().map(|number| format!("{}:{number:?}", field.number)));
             }
             (_, value) => out.push(format!("{}:{value:?}", field.number)),
         }
@@ -45,13 +41,7 @@ impl Visitor for Diary {
         self.0.push(format!("leave {}", container.name));
         Ok(())
     }
-    fn field(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        _: u64,
-    ) -> Result<()> {
+    fn field(&mut self, container: &'static Message, number: u32, value: Value<'_>, _: u64) -> Result<()> {
         let shown = match (container.by_number(number).map(|field| &field.kind), value) {
             (Some(Type::Message(inner)), Value::Bytes(bytes)) => unfold(inner, bytes),
             (_, value) => format!("{value:?}"),
@@ -87,20 +77,14 @@ fn read_text(text: &[u8], root: &'static Message) -> (Vec<String>, Walked) {
 }
 
 fn sample(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/samples")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples").join(name);
     std::fs::read(path).expect("the sample is in the repository")
 }
 
 #[test]
 fn text_and_binary_tell_the_same() {
     for (text, binary, root) in [
-        (
-            "run_metadata/xla_cluster.pbtxt",
-            "run_metadata/xla_cluster.pb",
-            &RUN_METADATA,
-        ),
+        ("run_metadata/xla_cluster.pbtxt", "run_metadata/xla_cluster.pb", &RUN_METADATA),
         ("graph/small.pbtxt", "graph/small.pb", &GRAPH_DEF),
     ] {
         let (visits, walked) = read_text(&sample(text), root);
@@ -209,10 +193,7 @@ fn damage_keeps_what_stood_before() {
     let (_, walked) = read_text(&"node{".repeat(1_000_000).into_bytes(), &GRAPH_DEF);
     assert!(walked.damage.is_some());
     let (_, walked) = read_text(&"x{".repeat(1_000_000).into_bytes(), &GRAPH_DEF);
-    assert_eq!(
-        walked.damage.map(|damage| damage.seen).as_deref(),
-        Some("messages nested too deep")
-    );
+    assert_eq!(walked.damage.map(|damage| damage.seen).as_deref(), Some("messages nested too deep"));
 }
 
 #[test]
@@ -229,10 +210,7 @@ fn text_survives_every_cut() {
         // Whole again only between two fields of the outermost message.
         let opened = text[..end].iter().filter(|byte| **byte == b'{').count();
         let closed = text[..end].iter().filter(|byte| **byte == b'}').count();
-        let behind = text[..end]
-            .rsplit(|byte| *byte == b'}')
-            .next()
-            .unwrap_or_default();
+        let behind = text[..end].rsplit(|byte| *byte == b'}').next().unwrap_or_default();
         let outside = opened == closed && behind.trim_ascii().is_empty();
         assert_eq!(walked.damage.is_none(), outside, "{end}");
     }

@@ -74,16 +74,9 @@ impl Stat {
 
 impl Event {
     fn encode(&self) -> Vec<u8> {
-        let mut fields = vec![
-            number(1, self.kind),
-            number(2, self.offset_ps as u64),
-            number(3, self.dur_ps as u64),
-        ];
-        fields.extend(
-            self.stats
-                .iter()
-                .map(|(id, stat)| nested(4, &stat.encode(*id))),
-        );
+        let mut fields =
+            vec![number(1, self.kind), number(2, self.offset_ps as u64), number(3, self.dur_ps as u64)];
+        fields.extend(self.stats.iter().map(|(id, stat)| nested(4, &stat.encode(*id))));
         if self.backwards {
             // Of the fields, not of the stats: of two of one name the later counts.
             fields[..3].reverse();
@@ -113,18 +106,10 @@ const NAMES: u64 = 6;
 fn space(lines: &[Vec<Event>], header_last: bool) -> Vec<u8> {
     let mut plane = nested(2, b"/host:CPU");
     for (index, events) in lines.iter().enumerate() {
-        let header = [
-            number(1, index as u64),
-            nested(2, format!("line {index}").as_bytes()),
-            number(3, 9),
-        ]
-        .concat();
+        let header =
+            [number(1, index as u64), nested(2, format!("line {index}").as_bytes()), number(3, 9)].concat();
         let events = events.iter().flat_map(Event::encode).collect::<Vec<u8>>();
-        let line = if header_last {
-            [events, header]
-        } else {
-            [header, events]
-        };
+        let line = if header_last { [events, header] } else { [header, events] };
         plane.extend(nested(3, &line.concat()));
     }
     for id in 0..NAMES {
@@ -137,15 +122,8 @@ fn space(lines: &[Vec<Event>], header_last: bool) -> Vec<u8> {
 }
 
 fn read(data: &[u8], threads: usize) -> stepscope_core::error::Result<Store> {
-    let options = Options {
-        threads,
-        ..Options::default()
-    };
-    decode(
-        "xplane",
-        &Input::bytes(data.to_vec(), Codec::Plain),
-        &options,
-    )
+    let options = Options { threads, ..Options::default() };
+    decode("xplane", &Input::bytes(data.to_vec(), Codec::Plain), &options)
 }
 
 type Row = (i64, i64, i64, String, Option<String>);
@@ -172,14 +150,7 @@ fn slices(store: &Store) -> Vec<Row> {
         .iter()
         .map(|row| {
             let origin = text(&row["origin"]).expect("every track has one");
-            (
-                int(&row["id"]),
-                origin
-                    .rsplit(' ')
-                    .next()
-                    .and_then(|id| id.parse().ok())
-                    .expect("a line's id"),
-            )
+            (int(&row["id"]), origin.rsplit(' ').next().and_then(|id| id.parse().ok()).expect("a line's id"))
         })
         .collect();
     let rows = store.rows("slice").expect("a table");
@@ -299,24 +270,16 @@ fn a_line_longer_than_a_piece_keeps_its_order() {
         ],
         backwards: false,
     };
-    let lines: Vec<Vec<Event>> = vec![
-        (0..40_000).map(event).collect(),
-        (0..10).rev().map(event).collect(),
-    ];
+    let lines: Vec<Vec<Event>> = vec![(0..40_000).map(event).collect(), (0..10).rev().map(event).collect()];
     let data = space(&lines, false);
     assert!(data.len() > 2 << 20);
     let one = read(&data, 1).expect("a sound space");
     let many = read(&data, 8).expect("a sound space");
-    assert_eq!(
-        one.rows("slice").expect("a table"),
-        many.rows("slice").expect("a table")
-    );
+    assert_eq!(one.rows("slice").expect("a table"), many.rows("slice").expect("a table"));
     assert_eq!(slices(&one).len(), 40_010);
     let rows = one.rows("slice").expect("a table");
-    let keys: Vec<(i64, i64)> = rows[..40_000]
-        .iter()
-        .map(|row| (int(&row["ts_ps"]), -int(&row["dur_ps"])))
-        .collect();
+    let keys: Vec<(i64, i64)> =
+        rows[..40_000].iter().map(|row| (int(&row["ts_ps"]), -int(&row["dur_ps"]))).collect();
     assert!(keys.is_sorted());
 }
 
@@ -334,46 +297,25 @@ fn args_are_the_same_in_a_folder_as_in_memory() {
         (0..30_000)
             .map(|index| match index / 4096 % 3 {
                 1 => event(index, Vec::new()),
-                0 => event(
-                    index,
-                    vec![(2, Stat::Text("x".repeat(index as usize % 90)))],
-                ),
-                _ => event(
-                    index,
-                    vec![(1, Stat::Unsigned(index as u64)), (3, Stat::Name(4))],
-                ),
+                0 => event(index, vec![(2, Stat::Text("x".repeat(index as usize % 90)))]),
+                _ => event(index, vec![(1, Stat::Unsigned(index as u64)), (3, Stat::Name(4))]),
             })
             .collect(),
-        (0..60_000)
-            .map(|index| event(index, vec![(1, Stat::Unsigned(index as u64 % 100))]))
-            .collect(),
-        (0..10_000)
-            .map(|index| event(index - index % 7, vec![(1, Stat::Unsigned(7))]))
-            .rev()
-            .collect(),
+        (0..60_000).map(|index| event(index, vec![(1, Stat::Unsigned(index as u64 % 100))])).collect(),
+        (0..10_000).map(|index| event(index - index % 7, vec![(1, Stat::Unsigned(7))])).rev().collect(),
         (0..50_000).map(|index| event(index, Vec::new())).collect(),
     ];
     let data = space(&lines, false);
-    let expected = read(&data, 1)
-        .expect("a sound space")
-        .rows("slice")
-        .expect("a table");
+    let expected = read(&data, 1).expect("a sound space").rows("slice").expect("a table");
     assert_eq!(expected.len(), 150_000);
     let folder = std::env::temp_dir().join(format!("stepscope-xplane-{}", std::process::id()));
     for threads in [1, 2, 8] {
         std::fs::create_dir(&folder).expect("a new folder");
-        let options = Options {
-            threads,
-            folder: Some(folder.clone()),
-            ..Options::default()
-        };
+        let options = Options { threads, folder: Some(folder.clone()), ..Options::default() };
         let input = Input::bytes(data.clone(), Codec::Plain);
         decode("xplane", &input, &options).expect("a sound space");
         let store = stepscope_core::open(&folder).expect("what was written");
-        assert!(
-            store.rows("slice").expect("a table") == expected,
-            "{threads} threads"
-        );
+        assert!(store.rows("slice").expect("a table") == expected, "{threads} threads");
         std::fs::remove_dir_all(&folder).expect("the folder");
     }
 }

@@ -21,7 +21,12 @@ static GOOD: LazyLock<(Vec<(String, Vec<u8>)>, PathBuf)> = LazyLock::new(|| {
     let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(&folder)
         .expect("the folder of the store")
         .map(|entry| entry.expect("an entry"))
-        .map(|entry| (entry.file_name().into_string().expect("plain names"), std::fs::read(entry.path()).expect("a file")))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().expect("plain names"),
+                std::fs::read(entry.path()).expect("a file"),
+            )
+        })
         .collect();
     files.sort();
     (files, folder)
@@ -32,7 +37,8 @@ fuzz_target!(|data: &[u8]| {
     let mut changed = files.clone();
     for change in data.chunks_exact(10) {
         let (name, content) = &mut changed[usize::from(change[0]) % files.len()];
-        let at = u32::from_le_bytes([change[2], change[3], change[4], change[5]]) as usize % content.len().max(1);
+        let at =
+            u32::from_le_bytes([change[2], change[3], change[4], change[5]]) as usize % content.len().max(1);
         match change[1] % 4 {
             0 => content.truncate(at),
             _ => content.iter_mut().skip(at).zip(&change[6..]).for_each(|(byte, new)| *byte = *new),

@@ -34,7 +34,8 @@ struct Event {
 fuzz_target!(|data: &[u8]| {
     let store = stepscope_fuzz::check("xplane", data);
     let Ok(space) = Space::decode(data) else { return };
-    let events: usize = space.planes.iter().flat_map(|plane| &plane.lines).map(|line| line.events.len()).sum();
+    let events: usize =
+        space.planes.iter().flat_map(|plane| &plane.lines).map(|line| line.events.len()).sum();
     if events > 0 {
         let store = store.expect("an XSpace with events");
         assert_eq!(store.facts.events_seen, events as u64, "events of a whole XSpace");

@@ -115,7 +115,8 @@ fn slices(store: &Store) {
 
 /// Numbers of other rows point to rows.
 fn references(store: &Store, table: &str) {
-    let targets = [("track_id", "track"), ("slice_id", "slice"), ("device_id", "device"), ("op_run_id", "op_run")];
+    let targets =
+        [("track_id", "track"), ("slice_id", "slice"), ("device_id", "device"), ("op_run_id", "op_run")];
     for row in rows(store, table) {
         for (column, target) in targets {
             if let Some(id) = integer(&row, column).filter(|_| row.contains_key(column)) {

@@ -45,9 +45,7 @@ pub fn nullable_texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<TextOrNo
 
 /// A column of 64-bit integers.
 pub fn wide<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int64Array> {
-    column(batch, name)?
-        .as_primitive_opt::<Int64Type>()
-        .ok_or_else(|| unfit(name))
+    column(batch, name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| unfit(name))
 }
 
 /// A column of any type.

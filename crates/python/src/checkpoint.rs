@@ -25,13 +25,7 @@ impl Checkpoint {
         tensors
             .map(|tensor| {
                 let name = dtype::name(tensor.dtype);
-                (
-                    tensor.name.clone(),
-                    name,
-                    tensor.shape.clone(),
-                    tensor.bytes,
-                    tensor.slices,
-                )
+                (tensor.name.clone(), name, tensor.shape.clone(), tensor.bytes, tensor.slices)
             })
             .collect()
     }
@@ -39,9 +33,7 @@ impl Checkpoint {
     fn absent(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, String)>> {
         free(py, || {
             let absent = self.0.absent().into_iter();
-            Ok(absent
-                .map(|(name, error)| (name, error.offset, error.seen))
-                .collect())
+            Ok(absent.map(|(name, error)| (name, error.offset, error.seen)).collect())
         })
     }
 
@@ -69,8 +61,6 @@ pub fn is_checkpoint_index(head: &[u8]) -> bool {
 
 impl Checkpoint {
     fn find(&self, name: &str) -> PyResult<&checkpoint::Tensor> {
-        self.0
-            .find(name)
-            .ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        self.0.find(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 }

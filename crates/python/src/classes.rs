@@ -4,12 +4,7 @@ use pyo3::prelude::*;
 use stepscope_core::classes::{self, Texts};
 
 /// Class, wait, layer, whether it is an op.
-type Class = (
-    &'static str,
-    Option<&'static str>,
-    Option<&'static str>,
-    bool,
-);
+type Class = (&'static str, Option<&'static str>, Option<&'static str>, bool);
 
 #[pyfunction]
 #[pyo3(signature = (name, category, op_name, op_type, place="host", producer="", thread="", copies=false))]
@@ -39,12 +34,7 @@ pub fn slice_class(
 }
 
 /// Labels of a short slice, of a long one, and of a long one without an accelerator; whether XLA makes a program.
-type Doing = (
-    Option<&'static str>,
-    Option<&'static str>,
-    Option<&'static str>,
-    bool,
-);
+type Doing = (Option<&'static str>, Option<&'static str>, Option<&'static str>, bool);
 
 #[pyfunction]
 pub fn slice_label(name: &str, category: Option<&str>, names_op: bool) -> Doing {
@@ -64,7 +54,5 @@ pub fn collective_kind(name: &str) -> Option<&'static str> {
 
 #[pyfunction]
 pub fn class_rules() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
-    (classes::lines().iter())
-        .map(|line| (line.of, line.value, line.text, line.about))
-        .collect()
+    (classes::lines().iter()).map(|line| (line.of, line.value, line.text, line.about)).collect()
 }

@@ -21,9 +21,7 @@ type Frame = (String, i32, String, u32);
 
 fn frames(found: Vec<hlo::Frame>) -> Vec<Frame> {
     let frames = found.into_iter();
-    frames
-        .map(|one| (one.file, one.line, one.function, one.parent))
-        .collect()
+    frames.map(|one| (one.file, one.line, one.function, one.parent)).collect()
 }
 
 /// A larger file is no program: protobuf itself has this limit.
@@ -92,14 +90,8 @@ fn summaries(files: &[Given], threads: usize) -> Vec<Result<Summary>> {
         }
     };
     let mut found: Vec<(usize, Result<Summary>)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.clamp(1, 64))
-            .map(|_| scope.spawn(work))
-            .collect();
-        workers
-            .into_iter()
-            .filter_map(|one| one.join().ok())
-            .flatten()
-            .collect()
+        let workers: Vec<_> = (0..threads.clamp(1, 64)).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().filter_map(|one| one.join().ok()).flatten().collect()
     });
     found.sort_by_key(|one| one.0);
     found.into_iter().map(|one| one.1).collect()
@@ -142,9 +134,7 @@ fn summary_dict<'py>(py: Python<'py>, one: &Summary) -> PyResult<Bound<'py, PyDi
     made.set_item("replicas", one.devices.0)?;
     made.set_item("partitions", one.devices.1)?;
     let donors = one.donors.iter();
-    let donors: Vec<_> = donors
-        .map(|(one, bytes)| (one.parameter, one.index.clone(), *bytes))
-        .collect();
+    let donors: Vec<_> = donors.map(|(one, bytes)| (one.parameter, one.index.clone(), *bytes)).collect();
     made.set_item("donors", donors)?;
     let memory = one.memory.as_ref().map(|memory| {
         let sums = PyDict::new(py);
@@ -198,23 +188,15 @@ pub fn hlo_tables<'py>(
     // One after the other, so that those that are made of bytes are never in memory together.
     for row in files.try_iter()? {
         let (given, module_id, pass_id, program_id, module, stage): Row = row?.extract()?;
-        let place = Place {
-            module_id,
-            pass_id,
-            program_id,
-            module,
-            stage,
-        };
-        let told = free(py, || {
-            match given.bytes().and_then(|bytes| hlo::module(&bytes)) {
-                Ok(module) => {
-                    let costs = hlo::cost::costs(&module);
-                    tables.add(&module, &costs, &place)?;
-                    let summary = || hlo::summary::with(&module, &costs);
-                    Ok(Ok(pass_id.is_none().then(summary)))
-                }
-                Err(error) => Ok(Err(error)),
+        let place = Place { module_id, pass_id, program_id, module, stage };
+        let told = free(py, || match given.bytes().and_then(|bytes| hlo::module(&bytes)) {
+            Ok(module) => {
+                let costs = hlo::cost::costs(&module);
+                tables.add(&module, &costs, &place)?;
+                let summary = || hlo::summary::with(&module, &costs);
+                Ok(Ok(pass_id.is_none().then(summary)))
             }
+            Err(error) => Ok(Err(error)),
         })?;
         match told {
             Ok(None) => made.append(py.None())?,
@@ -238,21 +220,13 @@ pub fn hlo_module<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDi
     made.set_item("entry_computation", module.entry)?;
     made.set_item("computation_rows", computations(py, &module, &costs)?)?;
     made.set_item("instruction_rows", instructions(py, &module, &costs)?)?;
-    let buffers = module
-        .buffers
-        .as_ref()
-        .map(|one| buffers(py, one))
-        .transpose()?;
+    let buffers = module.buffers.as_ref().map(|one| buffers(py, one)).transpose()?;
     made.set_item("buffers", buffers)?;
     made.set_item("frames", frames(module.frames))?;
     Ok(made)
 }
 
-fn computations<'py>(
-    py: Python<'py>,
-    module: &hlo::Module,
-    costs: &Costs,
-) -> PyResult<Bound<'py, PyList>> {
+fn computations<'py>(py: Python<'py>, module: &hlo::Module, costs: &Costs) -> PyResult<Bound<'py, PyList>> {
     let made = PyList::empty(py);
     let counted = costs.computations.iter().zip(&costs.times);
     for (one, ((cost, ran), times)) in module.computations.iter().zip(counted) {
@@ -267,16 +241,10 @@ fn computations<'py>(
     Ok(made)
 }
 
-fn instructions<'py>(
-    py: Python<'py>,
-    module: &hlo::Module,
-    costs: &Costs,
-) -> PyResult<Bound<'py, PyList>> {
+fn instructions<'py>(py: Python<'py>, module: &hlo::Module, costs: &Costs) -> PyResult<Bound<'py, PyList>> {
     let made = PyList::empty(py);
     let present = |ids: &[u32]| -> Vec<Option<u32>> {
-        ids.iter()
-            .map(|&at| (at != hlo::model::MISSING).then_some(at))
-            .collect()
+        ids.iter().map(|&at| (at != hlo::model::MISSING).then_some(at)).collect()
     };
     for (number, computation) in module.computations.iter().enumerate() {
         for at in computation.instructions.clone() {
@@ -313,15 +281,7 @@ fn instructions<'py>(
 fn buffers<'py>(py: Python<'py>, found: &Buffers) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     let logical: Vec<_> = (found.logical.iter())
-        .map(|one| {
-            (
-                one.id,
-                one.size,
-                one.instruction.clone(),
-                one.instruction_id,
-                one.shape_index.clone(),
-            )
-        })
+        .map(|one| (one.id, one.size, one.instruction.clone(), one.instruction_id, one.shape_index.clone()))
         .collect();
     made.set_item("logical", logical)?;
     let allocations: Vec<_> = (found.allocations.iter())
@@ -371,9 +331,7 @@ pub fn hlo_diff<'py>(
     rows: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     if paths.len() < 2 {
-        return Err(pyo3::exceptions::PyValueError::new_err(
-            "fewer than two files",
-        ));
+        return Err(pyo3::exceptions::PyValueError::new_err("fewer than two files"));
     }
     let (first, last, found) = free(py, || compared(&paths, named))?;
     let made = PyDict::new(py);
@@ -386,9 +344,7 @@ pub fn hlo_diff<'py>(
     }
     let words = |bits: u16| -> Vec<&str> {
         let all = CHANGES.iter().enumerate();
-        all.filter(|(at, _)| bits >> at & 1 == 1)
-            .map(|(_, word)| *word)
-            .collect()
+        all.filter(|(at, _)| bits >> at & 1 == 1).map(|(_, word)| *word).collect()
     };
     let pairs: Vec<_> = (found.pairs.iter())
         .map(|&(a, b, basis, bits)| (a, b, basis.name(), basis.is_guess(), words(bits)))
@@ -396,9 +352,7 @@ pub fn hlo_diff<'py>(
     made.set_item("pairs", pairs)?;
     let lone = |all: &[Lone]| -> Vec<(u32, &str, Option<u32>)> {
         let present = |at: u32| (at != hlo::model::MISSING).then_some(at);
-        all.iter()
-            .map(|&(at, fate, about)| (at, fate.name(), present(about)))
-            .collect()
+        all.iter().map(|&(at, fate, about)| (at, fate.name(), present(about))).collect()
     };
     made.set_item("removed", lone(&found.removed))?;
     made.set_item("added", lone(&found.added))?;
@@ -416,15 +370,7 @@ fn rows_of<'py>(py: Python<'py>, module: &hlo::Module) -> PyResult<Bound<'py, Py
             let one = &module.instructions[at];
             let cost = costs.ran[at].cost;
             let shape = one.shape.to_string();
-            made.append((
-                &*one.name,
-                &*one.opcode,
-                shape,
-                &name,
-                &*one.op_name,
-                cost.flops,
-                cost.bytes,
-            ))?;
+            made.append((&*one.name, &*one.opcode, shape, &name, &*one.op_name, cost.flops, cost.bytes))?;
         }
     }
     Ok(made)

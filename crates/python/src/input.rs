@@ -24,9 +24,8 @@ impl Read for Reader {
         Python::attach(|py| {
             let bytes = self.0.bind(py).call_method1("read", (out.len(),))?;
             let bytes = bytes.cast::<PyBytes>()?.as_bytes();
-            let room = out
-                .get_mut(..bytes.len())
-                .ok_or_else(|| PyValueError::new_err("read more than asked"))?;
+            let room =
+                out.get_mut(..bytes.len()).ok_or_else(|| PyValueError::new_err("read more than asked"))?;
             room.copy_from_slice(bytes);
             Ok(bytes.len())
         })

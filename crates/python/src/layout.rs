@@ -12,8 +12,5 @@ pub fn layered_layout(
     edges: Vec<(u32, u32)>,
 ) -> PyResult<(Vec<u32>, Vec<f32>)> {
     let places = while_wanted(py, |wanted| layered(&widths, &edges, wanted))?;
-    Ok(places
-        .into_iter()
-        .map(|place| (place.layer, place.x))
-        .unzip())
+    Ok(places.into_iter().map(|place| (place.layer, place.x)).unzip())
 }

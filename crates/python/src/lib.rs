@@ -34,12 +34,7 @@ use stepscope_core::store::{Needs, Options, Progress, Store as CoreStore};
 use stepscope_core::wanted::Wanted;
 use store::{Store, Stream};
 
-pyo3::create_exception!(
-    _core,
-    CoreError,
-    PyException,
-    "A decoder gave up: (kind, offset, seen)."
-);
+pyo3::create_exception!(_core, CoreError, PyException, "A decoder gave up: (kind, offset, seen).");
 
 /// The core's error as Python's.
 fn raise(py: Python<'_>, error: Error) -> PyErr {
@@ -52,9 +47,7 @@ fn raise(py: Python<'_>, error: Error) -> PyErr {
     };
     let raised = CoreError::new_err((kind, error.offset, error.seen.clone()));
     let value = raised.value(py);
-    let set = value
-        .setattr("kind", kind)
-        .and_then(|()| value.setattr("offset", error.offset));
+    let set = value.setattr("kind", kind).and_then(|()| value.setattr("offset", error.offset));
     match set.and_then(|()| value.setattr("seen", error.seen)) {
         Ok(()) => raised,
         Err(other) => other,
@@ -62,9 +55,7 @@ fn raise(py: Python<'_>, error: Error) -> PyErr {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Runs without the GIL; the error becomes Python's.
@@ -81,10 +72,7 @@ fn go_on(py: Python<'_>) -> PyResult<()> {
 
 /// The same as [`free`] for work that may take long: it ends with what Ctrl-C raises, or with `Stopped` when
 /// nobody wants it any more (see `stepscope.background`).
-fn while_wanted<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&Wanted<'_>) -> Result<T> + Send,
-) -> PyResult<T> {
+fn while_wanted<T: Send>(py: Python<'_>, work: impl FnOnce(&Wanted<'_>) -> Result<T> + Send) -> PyResult<T> {
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let ask = || {
         let told = Python::attach(go_on);
@@ -99,12 +87,7 @@ fn needs(names: Option<Vec<String>>) -> PyResult<Needs> {
     let Some(names) = names else {
         return Ok(Needs::default());
     };
-    let mut needs = Needs {
-        args: false,
-        nesting: false,
-        tables: false,
-        ops: false,
-    };
+    let mut needs = Needs { args: false, nesting: false, tables: false, ops: false };
     for name in names {
         match name.as_str() {
             "args" => needs.args = true,
@@ -137,9 +120,7 @@ fn decode(
     // Without a callback the signals are still looked at, so that Ctrl-C stops a long decode.
     let ask = move |read: u64| {
         Python::attach(|py| {
-            let called = progress
-                .as_ref()
-                .map_or(Ok(()), |call| call.call1(py, (read,)).map(drop));
+            let called = progress.as_ref().map_or(Ok(()), |call| call.call1(py, (read,)).map(drop));
             match called.and_then(|()| py.check_signals()) {
                 Ok(()) => true,
                 Err(error) => {
@@ -154,11 +135,7 @@ fn decode(
         folder,
         needs: self::needs(needs)?,
         keep,
-        threads: if threads == 0 {
-            defaults.threads
-        } else {
-            threads
-        },
+        threads: if threads == 0 { defaults.threads } else { threads },
         extra: options.unwrap_or_default(),
         progress: Some(Progress::new(input.0.counter(), ask)),
         ..defaults
@@ -173,16 +150,12 @@ fn decode(
 #[pyfunction]
 #[pyo3(signature = (folder=None))]
 fn build(py: Python<'_>, folder: Option<PathBuf>) -> PyResult<Store> {
-    Ok(Store(Mutex::new(free(py, || {
-        CoreStore::build(folder.as_deref())
-    })?)))
+    Ok(Store(Mutex::new(free(py, || CoreStore::build(folder.as_deref()))?)))
 }
 
 #[pyfunction]
 fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Store> {
-    Ok(Store(Mutex::new(free(py, || {
-        stepscope_core::open(&folder)
-    })?)))
+    Ok(Store(Mutex::new(free(py, || stepscope_core::open(&folder))?)))
 }
 
 #[pyfunction]
@@ -194,9 +167,7 @@ fn sniff(format: &str, head: &[u8], name: &str) -> PyResult<bool> {
 
 #[pyfunction]
 fn hash_file(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    free(py, || {
-        CoreInput::file(path, 0, None, Codec::Plain).content_hash()
-    })
+    free(py, || CoreInput::file(path, 0, None, Codec::Plain).content_hash())
 }
 
 #[pyfunction]

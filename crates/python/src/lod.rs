@@ -53,9 +53,8 @@ impl Lod {
             let packed = match place {
                 Place::File(path, bytes) => free(py, || {
                     let file = mapping::map(&path, bytes)?;
-                    let packed = Packed::read(&file.bytes).map_err(|odd| {
-                        Error::new(odd.kind, format!("{}: {}", path.display(), odd.seen))
-                    });
+                    let packed = Packed::read(&file.bytes)
+                        .map_err(|odd| Error::new(odd.kind, format!("{}: {}", path.display(), odd.seen)));
                     file.check()?;
                     files.push(file);
                     packed
@@ -66,11 +65,7 @@ impl Lod {
                 }
             };
             go_on(py)?;
-            parts.push(Part {
-                packed,
-                first_id,
-                shift_ps,
-            });
+            parts.push(Part { packed, first_id, shift_ps });
         }
         if let Some(stream) = stream {
             let mut builder = Builder::default();
@@ -97,11 +92,7 @@ impl Lod {
 
     #[getter]
     fn tracks(&self) -> BTreeMap<i64, (u32, usize)> {
-        self.lod
-            .tracks()
-            .into_iter()
-            .map(|(track, depths, slices)| (track, (depths, slices)))
-            .collect()
+        self.lod.tracks().into_iter().map(|(track, depths, slices)| (track, (depths, slices))).collect()
     }
 
     fn cells<'py>(
@@ -112,8 +103,8 @@ impl Lod {
         to_ps: i64,
         px: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let window = Window::new(from_ps, to_ps, px)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let window =
+            Window::new(from_ps, to_ps, px).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let bytes = free(py, || {
             let bytes = frame::write(&self.lod.cells(&tracks, window), window);
             // What was read is looked at before it is believed.
@@ -124,18 +115,15 @@ impl Lod {
     }
 
     fn sums(slf: Bound<'_, Self>, tracks: Vec<i64>, from_ps: i64, to_ps: i64) -> PyResult<Sums> {
-        let window = Window::new(from_ps, to_ps, 1)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let window =
+            Window::new(from_ps, to_ps, 1).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let this = slf.get();
         let sums = free(slf.py(), || {
             let sums = CoreSums::new(&this.lod, &tracks, window);
             this.files.iter().try_for_each(Mapped::check)?;
             Ok(sums)
         })?;
-        Ok(Sums {
-            sums: Mutex::new(sums),
-            of: slf.unbind(),
-        })
+        Ok(Sums { sums: Mutex::new(sums), of: slf.unbind() })
     }
 }
 
@@ -174,13 +162,7 @@ impl Sums {
             let (rows, all) = lock(&self.sums).rows(&self.of.get().lod, most);
             let told = rows.into_iter().map(|row| {
                 let op_type = row.op_type.map(str::to_owned);
-                (
-                    row.name.to_owned(),
-                    op_type,
-                    row.slices,
-                    row.total_ps,
-                    row.self_ps,
-                )
+                (row.name.to_owned(), op_type, row.slices, row.total_ps, row.self_ps)
             });
             (told.collect(), all)
         })
@@ -204,24 +186,15 @@ impl Sums {
 
 /// Writes the slices of a store as the file that a Lod maps, and forces it to the disk: its bytes, slices and hash.
 #[pyfunction]
-pub fn write_lod(
-    py: Python<'_>,
-    path: PathBuf,
-    store: PyRef<'_, Store>,
-) -> PyResult<(u64, u64, String)> {
+pub fn write_lod(py: Python<'_>, path: PathBuf, store: PyRef<'_, Store>) -> PyResult<(u64, u64, String)> {
     let table = slices(&store);
     while_wanted(py, |wanted| {
         let packed = of_table(table, wanted)?;
-        let file = std::fs::File::options()
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
+        let file = std::fs::File::options().write(true).create_new(true).open(&path)?;
         let mut out = std::io::BufWriter::with_capacity(1 << 20, file);
         packed.write(&mut out)?;
         out.flush()?;
-        let file = out
-            .into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?;
+        let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         file.sync_all()?;
         let bytes = file.metadata()?.len();
         let hash = Input::file(path, 0, None, Codec::Plain).content_hash()?;
@@ -239,10 +212,7 @@ fn of_table(table: Option<Arc<Table>>, still: &Wanted<'_>) -> Result<Packed> {
     let Some(table) = table else {
         return builder.finish(still);
     };
-    let wanted = [
-        "id", "track_id", "depth", "ts_ps", "dur_ps", "name", "op_type",
-    ]
-    .map(str::to_owned);
+    let wanted = ["id", "track_id", "depth", "ts_ps", "dur_ps", "name", "op_type"].map(str::to_owned);
     let mut known: [Option<(ArrayRef, Vec<u32>)>; 2] = [None, None];
     for batch in table.read(Some(&wanted), false)? {
         let batch = batch.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?;
@@ -257,9 +227,7 @@ fn of_table(table: Option<Arc<Table>>, still: &Wanted<'_>) -> Result<Packed> {
         for (known, codes) in known.iter_mut().zip([names, op_types]) {
             // Every batch has the same texts: they are numbered once.
             let texts = codes.values();
-            let same = known
-                .as_ref()
-                .is_some_and(|(before, _)| before.to_data().ptr_eq(&texts.to_data()));
+            let same = known.as_ref().is_some_and(|(before, _)| before.to_data().ptr_eq(&texts.to_data()));
             if !same {
                 *known = Some((texts.clone(), numbered(&mut builder, texts)?));
             }
@@ -284,15 +252,9 @@ fn of_table(table: Option<Arc<Table>>, still: &Wanted<'_>) -> Result<Packed> {
 fn numbered(builder: &mut Builder, texts: &ArrayRef) -> Result<Vec<u32>> {
     let labels = &mut builder.labels;
     if let Some(texts) = texts.as_string_opt::<i32>() {
-        texts
-            .iter()
-            .map(|text| labels.text(text.unwrap_or("")))
-            .collect()
+        texts.iter().map(|text| labels.text(text.unwrap_or(""))).collect()
     } else if let Some(texts) = texts.as_string_opt::<i64>() {
-        texts
-            .iter()
-            .map(|text| labels.text(text.unwrap_or("")))
-            .collect()
+        texts.iter().map(|text| labels.text(text.unwrap_or(""))).collect()
     } else {
         Err(unfit("name"))
     }
@@ -324,16 +286,10 @@ fn add_rows(builder: &mut Builder, batch: &RecordBatch, track: &str, labels: &[u
     let [id, ts_ps, dur_ps] = ["id", "ts_ps", "dur_ps"].map(|name| wide(batch, name));
     let (id, ts_ps, dur_ps) = (id?, ts_ps?, dur_ps?);
     let track = whole(batch, track)?;
-    let depth = column(batch, "depth")?
-        .as_primitive_opt::<Int32Type>()
-        .ok_or_else(|| unfit("depth"))?;
+    let depth = column(batch, "depth")?.as_primitive_opt::<Int32Type>().ok_or_else(|| unfit("depth"))?;
     for (row, label) in labels.iter().enumerate() {
-        let slice = Slice {
-            id: id.value(row),
-            ts_ps: ts_ps.value(row),
-            dur_ps: dur_ps.value(row),
-            name: *label,
-        };
+        let slice =
+            Slice { id: id.value(row), ts_ps: ts_ps.value(row), dur_ps: dur_ps.value(row), name: *label };
         builder.add(track(row), depth.value(row).max(0) as u32, slice);
     }
     Ok(())

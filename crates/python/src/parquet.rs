@@ -75,9 +75,6 @@ pub fn write_parquet(
     let written = free(py, || write(&jobs, threads, check));
     match lock(&raised).take() {
         Some(error) => Err(error),
-        None => Ok(written?
-            .into_iter()
-            .map(|file| (file.bytes, file.rows, file.hash))
-            .collect()),
+        None => Ok(written?.into_iter().map(|file| (file.bytes, file.rows, file.hash)).collect()),
     }
 }

@@ -135,9 +135,7 @@ impl<'py> Machine<'py, '_> {
                 }
                 _ => {
                     let name = char::from(code).escape_default();
-                    return Err(
-                        self.damaged(start, format!("what is no plain value, opcode '{name}'"))
-                    );
+                    return Err(self.damaged(start, format!("what is no plain value, opcode '{name}'")));
                 }
             }
         }
@@ -145,12 +143,8 @@ impl<'py> Machine<'py, '_> {
 
     fn take<const SIZE: usize>(&mut self) -> PyResult<[u8; SIZE]> {
         let end = self.at.saturating_add(SIZE);
-        let found = self
-            .data
-            .get(self.at..end)
-            .and_then(|part| part.try_into().ok());
-        let found =
-            found.ok_or_else(|| self.damaged(self.at, "the end of the file within a value"))?;
+        let found = self.data.get(self.at..end).and_then(|part| part.try_into().ok());
+        let found = found.ok_or_else(|| self.damaged(self.at, "the end of the file within a value"))?;
         self.at = end;
         Ok(found)
     }
@@ -163,10 +157,7 @@ impl<'py> Machine<'py, '_> {
         let start = self.at;
         let end = start.saturating_add(size);
         if end > self.data.len() {
-            return Err(self.damaged(
-                start,
-                format!("{size} bytes of a value, of which some are missing"),
-            ));
+            return Err(self.damaged(start, format!("{size} bytes of a value, of which some are missing")));
         }
         self.at = end;
         Ok(&self.data[start..end])
@@ -224,13 +215,8 @@ impl<'py> Machine<'py, '_> {
 
     fn tuple(&mut self, items: usize) -> PyResult<()> {
         let floor = self.floor();
-        let start = self
-            .stack
-            .len()
-            .checked_sub(items)
-            .filter(|start| *start >= floor);
-        let start =
-            start.ok_or_else(|| self.damaged(self.at, "a tuple of more values than there are"))?;
+        let start = self.stack.len().checked_sub(items).filter(|start| *start >= floor);
+        let start = start.ok_or_else(|| self.damaged(self.at, "a tuple of more values than there are"))?;
         let items = self.stack.split_off(start);
         let tuple = PyTuple::new(self.py, items)?;
         self.contain(tuple.into_any())
@@ -273,10 +259,7 @@ impl<'py> Machine<'py, '_> {
                 || key.is_instance_of::<PyInt>()
                 || key.is_instance_of::<PyBytes>();
             let Some(value) = items.next().filter(|_| is_plain) else {
-                return Err(self.damaged(
-                    self.at,
-                    "a key that is no text and no number, or has no value",
-                ));
+                return Err(self.damaged(self.at, "a key that is no text and no number, or has no value"));
             };
             dict.set_item(key, value)?;
         }
@@ -292,8 +275,8 @@ impl<'py> Machine<'py, '_> {
 
     fn recall(&mut self, place: u32) -> PyResult<()> {
         let found = self.memo.get(&place).cloned();
-        let found = found
-            .ok_or_else(|| self.damaged(self.at, format!("value {place}, which was not kept")))?;
+        let found =
+            found.ok_or_else(|| self.damaged(self.at, format!("value {place}, which was not kept")))?;
         self.push(found)
     }
 

@@ -48,13 +48,7 @@ pub fn pprof<'py>(
         };
         let id = functions.len() as u64 + 1;
         let function = *functions.entry((name, file)).or_insert_with(|| {
-            profile.function(Function {
-                id,
-                name,
-                system_name: name,
-                file,
-                ..Function::default()
-            });
+            profile.function(Function { id, name, system_name: name, file, ..Function::default() });
             id
         });
         locations += 1;
@@ -69,10 +63,7 @@ pub fn pprof<'py>(
             let what = format!("stack {} without its frame or what is below", all.len());
             return Err(PyValueError::new_err(what));
         }
-        all.push(Stack {
-            below,
-            location: frame + 1,
-        });
+        all.push(Stack { below, location: frame + 1 });
     }
     let mut way = Vec::new();
     for sample in samples.try_iter()? {
@@ -92,11 +83,6 @@ pub fn pprof<'py>(
             .collect();
         profile.sample(way.iter().copied(), values, labels);
     }
-    let about = About {
-        start_unix_ns,
-        span_ns,
-        default_kind: profile.text(default),
-        comment: 0,
-    };
+    let about = About { start_unix_ns, span_ns, default_kind: profile.text(default), comment: 0 };
     Ok(PyBytes::new(py, &profile.finish(about)))
 }

@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use std::collections::HashMap;
 use stepscope_core::error::Result;
 use stepscope_core::replay::{
-    Arrow, At, Change, Doing, Graph, Kind, Label, Place, Recording, Slice, Track, UNLABELLED, Way,
-    What,
+    Arrow, At, Change, Doing, Graph, Kind, Label, Place, Recording, Slice, Track, UNLABELLED, Way, What,
 };
 use stepscope_core::spans::Span;
 
@@ -49,10 +48,7 @@ impl Replay {
             tracks: reading.tracks(&on_devices),
             arrows: Vec::new(),
             driver: reading.track(driver)?,
-            doing: doing
-                .into_iter()
-                .map(|(from, to, label)| Doing { from, to, label })
-                .collect(),
+            doing: doing.into_iter().map(|(from, to, label)| Doing { from, to, label }).collect(),
             marks,
             may_wait,
             may_join,
@@ -70,16 +66,11 @@ impl Replay {
         }
         let graph = while_wanted(py, |wanted| {
             for track in &mut found.tracks {
-                track
-                    .slices
-                    .sort_by_key(|slice| (slice.from, std::cmp::Reverse(slice.to)));
+                track.slices.sort_by_key(|slice| (slice.from, std::cmp::Reverse(slice.to)));
             }
             Graph::of(&found, wanted)
         })?;
-        Ok(Replay {
-            graph,
-            kinds: reading.kinds,
-        })
+        Ok(Replay { graph, kinds: reading.kinds })
     }
 
     #[pyo3(signature = (kinds=None, labels=None, *, unbound=0, event_ps=0, link=1.0))]
@@ -112,11 +103,7 @@ impl Replay {
         let named = |(way, ps): (Way, i64)| match way {
             Way::Track(kind, label) => {
                 let label = Some(label).filter(|label| *label != UNLABELLED);
-                (
-                    Some(ids.get(&(kind as usize)).copied().unwrap_or(-1)),
-                    label,
-                    ps,
-                )
+                (Some(ids.get(&(kind as usize)).copied().unwrap_or(-1)), label, ps)
             }
             Way::Arrow(_) => (None, None, ps),
         };
@@ -150,13 +137,7 @@ impl Replay {
                 by_number[*number] = left;
             }
         }
-        let change = Change {
-            kinds: by_number,
-            labels: labels.unwrap_or_default(),
-            unbound,
-            event_ps,
-            link,
-        };
+        let change = Change { kinds: by_number, labels: labels.unwrap_or_default(), unbound, event_ps, link };
         let sound = |left: &f64| left.is_finite() && *left >= 0.0;
         let times = change.kinds.iter().all(sound) && change.labels.iter().all(sound);
         if event_ps < 0 || !times || !sound(&change.link) {
@@ -187,19 +168,12 @@ impl Reading {
         Reading {
             tracks: ids.into_iter().enumerate().map(|(n, id)| (id, n)).collect(),
             called: named.iter().map(called).collect(),
-            kinds: named
-                .iter()
-                .enumerate()
-                .map(|(n, (id, _))| (**id, n))
-                .collect(),
+            kinds: named.iter().enumerate().map(|(n, (id, _))| (**id, n)).collect(),
         }
     }
 
     fn tracks(&self, on_devices: &HashMap<i64, bool>) -> Vec<Track> {
-        let host = Track {
-            place: Place::Host,
-            slices: Vec::new(),
-        };
+        let host = Track { place: Place::Host, slices: Vec::new() };
         let mut tracks = vec![host; self.tracks.len()];
         for (id, number) in &self.tracks {
             if on_devices.get(id).copied().unwrap_or(false) {
@@ -238,10 +212,7 @@ impl Reading {
         let (to, to_ps) = (wide(batch, "to_track")?, wide(batch, "to_ps")?);
         let what = wide(batch, "what")?;
         for row in 0..batch.num_rows() {
-            let ends = (
-                self.tracks.get(&from.value(row)),
-                self.tracks.get(&to.value(row)),
-            );
+            let ends = (self.tracks.get(&from.value(row)), self.tracks.get(&to.value(row)));
             if let (Some(earlier), Some(later)) = ends {
                 let at = |track: &usize, ps: i64| At { track: *track, ps };
                 found.arrows.push(Arrow {

@@ -42,9 +42,7 @@ impl Spans {
 
     fn within(&self, source_id: i64, from_ps: i64, to_ps: i64) -> BTreeMap<&str, Vec<Span>> {
         let layers = self.0.get(&source_id).into_iter().flatten();
-        layers
-            .map(|(layer, spans)| (layer.as_str(), within(spans, from_ps, to_ps)))
-            .collect()
+        layers.map(|(layer, spans)| (layer.as_str(), within(spans, from_ps, to_ps))).collect()
     }
 }
 
@@ -58,13 +56,10 @@ fn add(unions: &mut Unions, batch: &RecordBatch) -> Result<()> {
         let unions = unions.entry(sources.value(row)).or_default();
         // Rows of a layer mostly follow each other, and there are few layers.
         if unions.get(at).is_none_or(|(name, _)| name != layer) {
-            at = unions
-                .iter()
-                .position(|(name, _)| name == layer)
-                .unwrap_or_else(|| {
-                    unions.push((layer.to_owned(), Union::default()));
-                    unions.len() - 1
-                });
+            at = unions.iter().position(|(name, _)| name == layer).unwrap_or_else(|| {
+                unions.push((layer.to_owned(), Union::default()));
+                unions.len() - 1
+            });
         }
         unions[at].1.add(begin.value(row), end.value(row));
     }

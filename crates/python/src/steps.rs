@@ -33,9 +33,7 @@ fn meaning((label, whole): Told) -> Meaning {
 }
 
 fn segments(rows: Vec<Row>) -> Vec<Segment> {
-    rows.into_iter()
-        .map(|(from, to, label)| Segment { from, to, label })
-        .collect()
+    rows.into_iter().map(|(from, to, label)| Segment { from, to, label }).collect()
 }
 
 #[pyfunction]
@@ -60,28 +58,15 @@ pub fn thread_segments(
         .enumerate()
         .map(|(number, (id, (short, long, builds, jitted)))| {
             numbers.insert(id, number);
-            Kind {
-                short: meaning(short),
-                long: meaning(long),
-                builds,
-                jitted,
-            }
+            Kind { short: meaning(short), long: meaning(long), builds, jitted }
         })
         .collect();
     let traced: HashSet<Found> = traced.into_iter().collect();
     let slice = |found: Found| {
         let (begin, end, id) = found;
-        numbers.get(&id).map(|kind| Slice {
-            begin,
-            end,
-            kind: *kind,
-            traced: traced.contains(&found),
-        })
+        numbers.get(&id).map(|kind| Slice { begin, end, kind: *kind, traced: traced.contains(&found) })
     };
-    let rules = Rules {
-        compiled: meaning(compiled),
-        long_ps,
-    };
+    let rules = Rules { compiled: meaning(compiled), long_ps };
     py.detach(|| {
         found
             .into_iter()
@@ -101,10 +86,7 @@ fn read(found: &mut Threads, within: &HashMap<i64, Span>, batch: &RecordBatch) -
     let (begin, end) = (wide(batch, "begin_ps")?, wide(batch, "end_ps")?);
     let (tracks, ids) = (wide(batch, "track_id")?, wide(batch, "rollup_id")?);
     for row in 0..batch.num_rows() {
-        let (track, slice) = (
-            tracks.value(row),
-            (begin.value(row), end.value(row), ids.value(row)),
-        );
+        let (track, slice) = (tracks.value(row), (begin.value(row), end.value(row), ids.value(row)));
         let Some((from, to)) = within.get(&track) else {
             continue;
         };
@@ -201,11 +183,7 @@ struct Names {
 
 impl Names {
     /// Reads them from a stream. line_of: what a name tells of lines.
-    fn read(
-        py: Python<'_>,
-        stream: &Bound<'_, PyAny>,
-        line_of: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    fn read(py: Python<'_>, stream: &Bound<'_, PyAny>, line_of: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut numbers = HashMap::new();
         for batch in batches(stream)? {
@@ -236,11 +214,7 @@ impl Names {
                 Some(true) => Line::OfProgram,
             });
         }
-        Ok(Self {
-            texts,
-            lines,
-            numbers,
-        })
+        Ok(Self { texts, lines, numbers })
     }
 }
 
@@ -271,12 +245,7 @@ pub struct Pieces(Vec<Piece>);
 impl Pieces {
     #[new]
     fn new(rows: Vec<(i64, i64, Label, u32)>) -> Self {
-        let piece = |(from, to, label, hidden)| Piece {
-            from,
-            to,
-            label,
-            hidden,
-        };
+        let piece = |(from, to, label, hidden)| Piece { from, to, label, hidden };
         Pieces(rows.into_iter().map(piece).collect())
     }
 
@@ -299,18 +268,12 @@ pub fn sweep_steps(
         return Err(PyValueError::new_err("more than 32 layers"));
     }
     let (by_slices, by_stacks) = (segments(by_slices), segments(by_stacks));
-    let layers = Layers {
-        steps: &steps,
-        spans: &spans,
-        segments: [&by_slices, &by_stacks],
-    };
+    let layers = Layers { steps: &steps, spans: &spans, segments: [&by_slices, &by_stacks] };
     let decide = decide.clone().unbind();
     let found = py.detach(|| {
         sweep::sweep(&layers, |state| {
             Python::attach(|py| {
-                let open: Vec<bool> = (0..spans.len())
-                    .map(|layer| state.open & (1 << layer) != 0)
-                    .collect();
+                let open: Vec<bool> = (0..spans.len()).map(|layer| state.open & (1 << layer) != 0).collect();
                 let [by_slice, by_stack] = state.says;
                 decide.call1(py, (open, by_slice, by_stack))?.extract(py)
             })
@@ -329,16 +292,12 @@ pub struct StepSums {
 impl StepSums {
     #[new]
     fn new(steps: Vec<Span>, labels: usize) -> Self {
-        StepSums {
-            labels,
-            sums: Mutex::new(Some(Sums::new(steps, labels))),
-        }
+        StepSums { labels, sums: Mutex::new(Some(Sums::new(steps, labels))) }
     }
 
     fn add(&self, py: Python<'_>, pieces: &Pieces) -> PyResult<()> {
         let all = 1_u64 << self.labels.min(32);
-        let unknown =
-            |one: &Piece| usize::from(one.label) >= self.labels || u64::from(one.hidden) >= all;
+        let unknown = |one: &Piece| usize::from(one.label) >= self.labels || u64::from(one.hidden) >= all;
         if pieces.0.iter().any(unknown) {
             return Err(PyValueError::new_err("a label of a higher number"));
         }

@@ -46,10 +46,7 @@ impl Stream {
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        capsule(
-            py,
-            free(py, || self.table.read(self.wanted.as_deref(), self.mapped))?,
-        )
+        capsule(py, free(py, || self.table.read(self.wanted.as_deref(), self.mapped))?)
     }
 }
 
@@ -67,10 +64,7 @@ impl Store {
     fn update_facts(&self, py: Python<'_>, facts: &Bound<'_, PyDict>) -> PyResult<()> {
         let all = self.facts(py)?;
         all.call_method1("update", (facts,))?;
-        let text: String = py
-            .import("json")?
-            .call_method1("dumps", (all,))?
-            .extract()?;
+        let text: String = py.import("json")?.call_method1("dumps", (all,))?.extract()?;
         free(py, || lock(&self.0).set_facts_json(text))
     }
 
@@ -88,13 +82,7 @@ impl Store {
     ) -> PyResult<Stream> {
         let table = free(py, || lock(&self.0).table(table).cloned())?;
         let names = columns.clone().unwrap_or_else(|| table.columns());
-        Ok(Stream {
-            rows: table.rows(),
-            columns: names,
-            table,
-            wanted: columns,
-            mapped,
-        })
+        Ok(Stream { rows: table.rows(), columns: names, table, wanted: columns, mapped })
     }
 
     fn rows<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -123,23 +111,17 @@ impl Store {
         for (name, column) in columns.iter() {
             let column: Vec<Bound<'_, PyAny>> = column.try_iter()?.collect::<PyResult<_>>()?;
             let name: String = name.extract()?;
-            let shape = shape(&column)
-                .map_err(|what| PyValueError::new_err(format!("column {name}: {what}")))?;
-            values.push(
-                column
-                    .iter()
-                    .map(|item| value(item, shape))
-                    .collect::<PyResult<_>>()?,
-            );
+            let shape =
+                shape(&column).map_err(|what| PyValueError::new_err(format!("column {name}: {what}")))?;
+            values.push(column.iter().map(|item| value(item, shape)).collect::<PyResult<_>>()?);
             fields.push(Field::new(&name, shape));
         }
         let count = values.first().map_or(0, Vec::len);
         if values.iter().any(|column| column.len() != count) {
             return Err(PyValueError::new_err("the columns differ in length"));
         }
-        let rows: Vec<Vec<Cell<'_>>> = (0..count)
-            .map(|row| values.iter().map(|column| cell(&column[row])).collect())
-            .collect();
+        let rows: Vec<Vec<Cell<'_>>> =
+            (0..count).map(|row| values.iter().map(|column| cell(&column[row])).collect()).collect();
         free(py, || lock(&self.0).replace(table, fields, &rows))
     }
 
@@ -154,8 +136,6 @@ impl Store {
         end_ps: Vec<i64>,
         number: Vec<i64>,
     ) -> PyResult<()> {
-        free(py, || {
-            lock(&self.0).assign_steps(&begin_ps, &end_ps, &number)
-        })
+        free(py, || lock(&self.0).assign_steps(&begin_ps, &end_ps, &number))
     }
 }

@@ -3,9 +3,7 @@
 #![allow(unsafe_code)]
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{
-    RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, make_array,
-};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, make_array};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, ffi::FFI_ArrowSchema};
@@ -23,11 +21,7 @@ const NAME: &CStr = c"arrow_array_stream";
 type Column = (String, String, Vec<Option<PyBackedBytes>>);
 
 #[pyfunction]
-pub fn arrow_stream(
-    py: Python<'_>,
-    columns: Vec<Column>,
-    length: usize,
-) -> PyResult<Bound<'_, PyCapsule>> {
+pub fn arrow_stream(py: Python<'_>, columns: Vec<Column>, length: usize) -> PyResult<Bound<'_, PyCapsule>> {
     let odd = |error: ArrowError| PyValueError::new_err(error.to_string());
     let batch = batch(columns, length).map_err(odd)?;
     let schema = batch.schema();
@@ -55,9 +49,7 @@ fn batch(columns: Vec<Column>, length: usize) -> Result<RecordBatch, ArrowError>
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for (name, format, buffers) in columns {
         let kind = DataType::try_from(&FFI_ArrowSchema::try_new(&format, Vec::new(), None)?)?;
-        let mut buffers = buffers
-            .into_iter()
-            .map(|bytes| bytes.map(|bytes| Buffer::from(&bytes[..])));
+        let mut buffers = buffers.into_iter().map(|bytes| bytes.map(|bytes| Buffer::from(&bytes[..])));
         let valid = buffers.next().flatten();
         let array = ArrayData::builder(kind.clone())
             .len(length)
@@ -79,7 +71,6 @@ pub fn batches(
     let held = capsule.pointer_checked(Some(NAME))?;
     // SAFETY: a capsule of this name holds a pointer to a stream, so says Arrow's interface for Python. The stream is
     // moved out and an empty one is left behind, which the capsule's destructor knows to leave alone.
-    let reader =
-        unsafe { RecordBatchStreamReader::from_raw(held.cast::<FFI_ArrowArrayStream>().as_ptr()) };
+    let reader = unsafe { RecordBatchStreamReader::from_raw(held.cast::<FFI_ArrowArrayStream>().as_ptr()) };
     reader.map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -63,8 +63,7 @@ impl TfprofOptions {
     #[staticmethod]
     fn meanings() -> Vec<(&'static str, String, &'static str)> {
         let all = meanings::all().into_iter();
-        all.map(|one| (one.name, one.default, one.meaning))
-            .collect()
+        all.map(|one| (one.name, one.default, one.meaning)).collect()
     }
 
     /// Each column with what it shows.
@@ -99,16 +98,7 @@ type About = (Vec<String>, Vec<String>, Vec<i64>, Vec<String>);
 type Line = (usize, String, bool, Figures, Figures, About);
 type Step = (i64, i64, i64, i64, i64, i64);
 type Stack = Vec<(String, i64, String)>;
-type Ran = (
-    String,
-    String,
-    (String, String),
-    Vec<String>,
-    i64,
-    Stack,
-    Vec<String>,
-    Vec<Step>,
-);
+type Ran = (String, String, (String, String), Vec<String>, i64, Stack, Vec<String>, Vec<Step>);
 type Shown = (String, Vec<String>, Vec<(String, Vec<u8>)>);
 
 #[pymethods]
@@ -127,12 +117,7 @@ impl Tfprof {
         })
     }
 
-    fn add_run_metadata(
-        &self,
-        py: Python<'_>,
-        step: i64,
-        input: &Bound<'_, Input>,
-    ) -> PyResult<bool> {
+    fn add_run_metadata(&self, py: Python<'_>, step: i64, input: &Bound<'_, Input>) -> PyResult<bool> {
         let input = input.get();
         free(py, || {
             let mut session = lock(&self.0);
@@ -170,30 +155,26 @@ impl Tfprof {
 
     /// Adds what ran, according to a trace.
     fn add_ran(&self, py: Python<'_>, steps: Vec<i64>, rows: Vec<Ran>) -> PyResult<()> {
-        let row = |(name, op, (device, accelerator), types, flops, stack, inputs, steps): Ran| {
-            read::Ran {
-                name,
-                op,
-                device,
-                accelerator,
-                types,
-                flops,
-                stack,
-                inputs,
-                steps: steps
-                    .into_iter()
-                    .map(
-                        |(step, start, runs, device_ps, accelerator_ps, bytes)| read::InStep {
-                            step,
-                            start,
-                            runs,
-                            device_ps,
-                            accelerator_ps,
-                            bytes,
-                        },
-                    )
-                    .collect(),
-            }
+        let row = |(name, op, (device, accelerator), types, flops, stack, inputs, steps): Ran| read::Ran {
+            name,
+            op,
+            device,
+            accelerator,
+            types,
+            flops,
+            stack,
+            inputs,
+            steps: steps
+                .into_iter()
+                .map(|(step, start, runs, device_ps, accelerator_ps, bytes)| read::InStep {
+                    step,
+                    start,
+                    runs,
+                    device_ps,
+                    accelerator_ps,
+                    bytes,
+                })
+                .collect(),
         };
         free(py, || {
             let rows: Vec<read::Ran> = rows.into_iter().map(row).collect();
@@ -221,12 +202,7 @@ impl Tfprof {
             let mut session = lock(&self.0);
             session.changed();
             let counted = flops::fill(&mut session.model);
-            Ok((
-                counted.counted,
-                counted.unknown,
-                counted.without_formula,
-                counted.not_in_graph,
-            ))
+            Ok((counted.counted, counted.unknown, counted.without_formula, counted.not_in_graph))
         })
     }
 

@@ -62,9 +62,7 @@ impl Views {
 
     /// The number of the first line of a view. Makes the views before it.
     fn first_of(&self, at: usize) -> Result<i64> {
-        (0..at).try_fold(self.first_id, |first, before| {
-            Ok(first + self.table(before)?.rows() as i64)
-        })
+        (0..at).try_fold(self.first_id, |first, before| Ok(first + self.table(before)?.rows() as i64))
     }
 }
 
@@ -92,10 +90,7 @@ impl ViewBatches {
     }
 
     fn begin(&self) -> Result<(i64, Batches)> {
-        let is_numbered = self
-            .columns
-            .iter()
-            .any(|name| NUMBERED.contains(&name.as_str()));
+        let is_numbered = self.columns.iter().any(|name| NUMBERED.contains(&name.as_str()));
         let first = match is_numbered {
             true => self.views.first_of(self.at)?,
             false => 0,
@@ -104,17 +99,12 @@ impl ViewBatches {
         Ok((first, table.read(Some(&self.columns), true)?))
     }
 
-    fn numbered(
-        &self,
-        batch: RecordBatch,
-        first: i64,
-    ) -> std::result::Result<RecordBatch, ArrowError> {
+    fn numbered(&self, batch: RecordBatch, first: i64) -> std::result::Result<RecordBatch, ArrowError> {
         let mut columns = batch.columns().to_vec();
         for (column, name) in columns.iter_mut().zip(&self.columns) {
             if NUMBERED.contains(&name.as_str()) {
                 let numbers = column.as_primitive::<Int64Type>();
-                *column =
-                    Arc::new(numbers.unary::<_, Int64Type>(|number| first.wrapping_add(number)));
+                *column = Arc::new(numbers.unary::<_, Int64Type>(|number| first.wrapping_add(number)));
             }
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
@@ -196,10 +186,6 @@ pub fn tfprof_views(
         first_id,
     });
     let columns = free(py, || Ok::<_, Error>(tabulate::table(&[], 1)?.columns()))?;
-    let stream = |at| ViewStream {
-        views: Arc::clone(&views),
-        at,
-        columns: columns.clone(),
-    };
+    let stream = |at| ViewStream { views: Arc::clone(&views), at, columns: columns.clone() };
     Ok((0..views.views.len()).map(stream).collect())
 }

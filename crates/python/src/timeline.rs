@@ -18,15 +18,9 @@ pub fn tf_timeline(
     op_time: &str,
 ) -> PyResult<Made> {
     let Some(op_time) = OpTime::named(op_time) else {
-        return Err(PyValueError::new_err(format!(
-            "no op_time is called {op_time}"
-        )));
+        return Err(PyValueError::new_err(format!("no op_time is called {op_time}")));
     };
-    let style = Style {
-        dataflow,
-        memory,
-        op_time,
-    };
+    let style = Style { dataflow, memory, op_time };
     let input = input.get();
     let made = free(py, || make(&input.0, style))?;
     Ok((made.json, made.events, made.lost, made.damage))

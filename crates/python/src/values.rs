@@ -13,11 +13,7 @@ pub fn shape(column: &[Bound<'_, PyAny>]) -> std::result::Result<Shape, String> 
         let shape = if item.is_instance_of::<PyBool>() {
             Shape::Bool
         } else if item.is_instance_of::<PyInt>() {
-            if item.extract::<i64>().is_ok() {
-                Shape::I64
-            } else {
-                Shape::U64
-            }
+            if item.extract::<i64>().is_ok() { Shape::I64 } else { Shape::U64 }
         } else if item.is_instance_of::<PyFloat>() {
             Shape::F64
         } else {

@@ -15,11 +15,8 @@ use std::fmt::Write as _;
 use stepscope_core::error::Result;
 
 /// The checkers in the order in which they answer.
-pub const CHECKERS: [&str; 3] = [
-    "AcceleratorUtilizationChecker",
-    "OperationChecker",
-    "ExpensiveOperationChecker",
-];
+pub const CHECKERS: [&str; 3] =
+    ["AcceleratorUtilizationChecker", "OperationChecker", "ExpensiveOperationChecker"];
 /// What each of them looks for.
 const LOOK_FOR: [&str; 3] = [
     "kernels of accelerators in steps",
@@ -33,17 +30,14 @@ const CALL_MICROS: i64 = 1000;
 pub fn advise(session: &mut Session) -> Result<Answer> {
     let mut answer = Answer::default();
     let (model, scopes, ops, code) = session.built()?;
-    let reports = [
-        utilization(model),
-        operations(model),
-        expensive(model, scopes, ops, code, &mut answer.warnings),
-    ];
+    let reports =
+        [utilization(model), operations(model), expensive(model, scopes, ops, code, &mut answer.warnings)];
     for ((checker, looks_for), reports) in CHECKERS.iter().zip(LOOK_FOR).zip(reports) {
         let _ = writeln!(answer.text, "\n{checker}:");
         if reports.is_empty() {
-            answer.warnings.push(format!(
-                "{checker} lists nothing, as in TensorFlow: it looks only for {looks_for}"
-            ));
+            answer
+                .warnings
+                .push(format!("{checker} lists nothing, as in TensorFlow: it looks only for {looks_for}"));
         }
         for report in reports {
             let _ = writeln!(answer.text, "{report}");
@@ -60,10 +54,7 @@ fn utilization(model: &Model) -> Vec<String> {
         let Some(last) = node.executions.last() else {
             continue;
         };
-        let Some(device) = node
-            .device
-            .map(|device| model.devices[device as usize].name.as_str())
-        else {
+        let Some(device) = node.device.map(|device| model.devices[device as usize].name.as_str()) else {
             continue;
         };
         if !device.contains("gpu") {
@@ -101,9 +92,7 @@ fn operations(model: &Model) -> Vec<String> {
     for node in &model.nodes {
         normalises |= model.names.get(node.name).contains("BatchNorm");
         fused |= fused_type.is_some_and(|id| node.types.contains(&id));
-        let device = node
-            .device
-            .map(|device| model.devices[device as usize].name.as_str());
+        let device = node.device.map(|device| model.devices[device as usize].name.as_str());
         channels_last |= device.is_some_and(|device| device.contains("gpu"))
             && node.attributes.text("data_format").as_deref() == Some("NHWC");
     }
@@ -147,9 +136,7 @@ fn expensive(
     reports.extend(top_scopes(model, &metrics, scopes, warnings));
     match code.filter(|_| model.has_code) {
         Some(code) => reports.extend(calls(model, &metrics, code)),
-        None => {
-            warnings.push("without an op log with code, lines of Python cannot be looked at".into())
-        }
+        None => warnings.push("without an op log with code, lines of Python cannot be looked at".into()),
     }
     reports
 }
@@ -161,28 +148,12 @@ fn times(figures: &Metrics) -> String {
 }
 
 /// The three most expensive types of ops.
-fn types(
-    model: &Model,
-    metrics: &[Metrics],
-    ops: &Ops,
-    warnings: &mut Vec<String>,
-) -> Option<String> {
+fn types(model: &Model, metrics: &[Metrics], ops: &Ops, warnings: &mut Vec<String>) -> Option<String> {
     let options = question(3, 1);
-    let view = ops.view(
-        model,
-        metrics,
-        &options,
-        &Filters::new(&options, &mut Vec::new()),
-    )?;
+    let view = ops.view(model, metrics, &options, &Filters::new(&options, &mut Vec::new()))?;
     if let Some(sentence) = view.hidden.sentence(&options) {
-        let what = if view.rows.is_empty() {
-            "is empty"
-        } else {
-            "is not complete"
-        };
-        warnings.push(format!(
-            "The list of types {what}, as in TensorFlow: {sentence} in the view op"
-        ));
+        let what = if view.rows.is_empty() { "is empty" } else { "is not complete" };
+        warnings.push(format!("The list of types {what}, as in TensorFlow: {sentence} in the view op"));
     }
     let lines = view.rows.iter().take(3).enumerate().map(|(place, row)| {
         let micros = row.sum.own.get(Metric::Micros) as f64;
@@ -202,30 +173,17 @@ fn top_scopes(
     warnings: &mut Vec<String>,
 ) -> Option<String> {
     let options = question(100, 100);
-    let view = scopes.view(
-        model,
-        metrics,
-        &options,
-        &Filters::new(&options, &mut Vec::new()),
-    );
+    let view = scopes.view(model, metrics, &options, &Filters::new(&options, &mut Vec::new()));
     let root = view.figures.total.len() as u32 - 1;
     let shown = view.shown.children.get(root);
-    if shown
-        .iter()
-        .take(3)
-        .any(|scope| scopes.node(*scope).is_none())
-    {
+    if shown.iter().take(3).any(|scope| scopes.node(*scope).is_none()) {
         let text = "The times of the top graph nodes are TensorFlow's: a scope's own, which is none. The view \
                     scope has what is below them";
         warnings.push(text.into());
     }
     let lines = shown.iter().take(3).enumerate().map(|(place, scope)| {
         let times = times(&view.figures.own[*scope as usize]);
-        format!(
-            "top {} graph node: {}, {times}",
-            place + 1,
-            scopes.name(model, *scope)
-        )
+        format!("top {} graph node: {}, {times}", place + 1, scopes.name(model, *scope))
     });
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
@@ -234,12 +192,7 @@ fn top_scopes(
 /// The calls that take most: where the stacks part, and four levels from there on.
 fn calls(model: &Model, metrics: &[Metrics], code: &Code) -> Option<String> {
     let options = question(100, 1);
-    let view = code.view(
-        model,
-        metrics,
-        &options,
-        &Filters::new(&options, &mut Vec::new()),
-    )?;
+    let view = code.view(model, metrics, &options, &Filters::new(&options, &mut Vec::new()))?;
     let mut place = code.names.len() as u32;
     while let [only] = view.shown.children.get(place) {
         place = *only;

@@ -51,10 +51,7 @@ impl Attributes {
     fn field(&self, name: &str, number: u32) -> Option<Field<'_>> {
         let known = |field: &Field<'_>| (1..=10).contains(&field.number);
         let fields = Fields::new(self.value(name)?, 0).flatten();
-        fields
-            .filter(known)
-            .last()
-            .filter(|field| field.number == number)
+        fields.filter(known).last().filter(|field| field.number == number)
     }
 
     /// Whether it is there at all.
@@ -79,9 +76,7 @@ impl Attributes {
 
     /// A truth; what is missing is false, as proto3 has it.
     pub fn truth(&self, name: &str) -> bool {
-        self.field(name, 5)
-            .and_then(|field| field.bool())
-            .unwrap_or_default()
+        self.field(name, 5).and_then(|field| field.bool()).unwrap_or_default()
     }
 
     /// The fields of a list that have the number of its kind.
@@ -101,9 +96,7 @@ impl Attributes {
 
     /// A list of texts.
     pub fn texts(&self, name: &str) -> Vec<String> {
-        self.list(name, 2)
-            .filter_map(|part| part.text().map(|text| text.into_owned()))
-            .collect()
+        self.list(name, 2).filter_map(|part| part.text().map(|text| text.into_owned())).collect()
     }
 
     /// A shape, as a `TensorShapeProto`.

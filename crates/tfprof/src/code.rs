@@ -110,10 +110,7 @@ impl Code {
         let mut gradients: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         let mut forward: FxHashMap<&str, u32> = FxHashMap::default();
         for node in model.ordered() {
-            let Some(stack) = model.nodes[node as usize]
-                .stack
-                .as_deref()
-                .filter(|stack| !stack.is_empty())
+            let Some(stack) = model.nodes[node as usize].stack.as_deref().filter(|stack| !stack.is_empty())
             else {
                 continue;
             };
@@ -136,24 +133,12 @@ impl Code {
                 lost += 1;
                 continue;
             };
-            let stack = model.nodes[*node as usize]
-                .stack
-                .as_deref()
-                .unwrap_or_default();
+            let stack = model.nodes[*node as usize].stack.as_deref().unwrap_or_default();
             if let Some(place) = builder.follow(model, stack, true) {
                 builder.nodes[place as usize].extend(nodes);
             }
         }
-        let Builder {
-            names,
-            frames,
-            gradient,
-            mut parent,
-            below,
-            roots,
-            mut nodes,
-            ..
-        } = builder;
+        let Builder { names, frames, gradient, mut parent, below, roots, mut nodes, .. } = builder;
         let count = names.len() as u32;
         for above in &mut parent {
             *above = (*above).min(count);
@@ -165,16 +150,7 @@ impl Code {
         for (place, list) in (0..).zip(&below) {
             children.set(place, list);
         }
-        Some(Code {
-            names,
-            frames,
-            gradient,
-            parent,
-            children,
-            roots,
-            nodes,
-            lost_gradients: lost,
-        })
+        Some(Code { names, frames, gradient, parent, children, roots, nodes, lost_gradients: lost })
     }
 
     /// The name of a place; beyond the last it is the root.
@@ -192,17 +168,9 @@ impl Code {
         filters: &Filters,
     ) -> Option<CodeView<'a>> {
         let selection = Selection::new(model, &filters.account);
-        let sums: Vec<Sum> = self
-            .nodes
-            .iter()
-            .map(|nodes| selection.sum(model, metrics, nodes))
-            .collect();
+        let sums: Vec<Sum> = self.nodes.iter().map(|nodes| selection.sum(model, metrics, nodes)).collect();
         let mut figures = Figures {
-            own: sums
-                .iter()
-                .map(|sum| sum.own)
-                .chain([Metrics::default()])
-                .collect(),
+            own: sums.iter().map(|sum| sum.own).chain([Metrics::default()]).collect(),
             account: sums.iter().map(|sum| sum.account).chain([false]).collect(),
             ..Figures::default()
         };
@@ -211,10 +179,7 @@ impl Code {
         roots.retain(|root| figures.alive[*root as usize]);
         let sizes: Vec<usize> = sums.iter().map(|sum| sum.nodes.len()).collect();
         let elsewhere: Vec<bool> = match filters.chooses_devices() {
-            true => sums
-                .iter()
-                .map(|sum| !filters.looks_at(model, &sum.nodes))
-                .collect(),
+            true => sums.iter().map(|sum| !filters.looks_at(model, &sum.nodes)).collect(),
             false => Vec::new(),
         };
         let stage = Stage {
@@ -228,12 +193,7 @@ impl Code {
         };
         let starts = stage.starts(&roots, &figures);
         let shown = stage.choose(&starts, &mut figures)?;
-        Some(CodeView {
-            figures,
-            shown,
-            sums,
-            metrics,
-        })
+        Some(CodeView { figures, shown, sums, metrics })
     }
 
     /// The text of the view.
@@ -296,10 +256,7 @@ mod tests {
 
     #[test]
     fn gradients_name_their_forward_node() {
-        assert_eq!(
-            forward_name("gradients/a/Conv2D_grad/Conv2DBackpropInput"),
-            Some("a/Conv2D")
-        );
+        assert_eq!(forward_name("gradients/a/Conv2D_grad/Conv2DBackpropInput"), Some("a/Conv2D"));
         assert_eq!(forward_name("gradients/_grad/x"), None);
         assert_eq!(forward_name("a_grad/gradients/b"), Some("b"));
         assert_eq!(forward_name("a/Conv2D"), None);

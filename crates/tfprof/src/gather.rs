@@ -85,10 +85,7 @@ pub struct Lists {
 impl Lists {
     /// Room for this many empty lists.
     pub fn new(lists: usize) -> Self {
-        Lists {
-            items: Vec::new(),
-            spans: vec![(0, 0); lists],
-        }
+        Lists { items: Vec::new(), spans: vec![(0, 0); lists] }
     }
 
     /// Sets a list.
@@ -121,22 +118,11 @@ mod tests {
             |node| children[node as usize],
             |node, depth| {
                 assert_eq!(depth, [1, 2, 3, 3, 2][node as usize]);
-                Visit::Enter {
-                    keep: node != 1,
-                    descend: true,
-                }
+                Visit::Enter { keep: node != 1, descend: true }
             },
             |node, level, below| seen.push((node, level, below.to_vec())),
         );
         assert_eq!(roots, [0]);
-        assert_eq!(
-            seen,
-            [
-                (2, 1, vec![]),
-                (3, 1, vec![]),
-                (4, 1, vec![]),
-                (0, 0, vec![2, 3, 4])
-            ]
-        );
+        assert_eq!(seen, [(2, 1, vec![]), (3, 1, vec![]), (4, 1, vec![]), (0, 0, vec![2, 3, 4])]);
     }
 }

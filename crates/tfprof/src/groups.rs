@@ -30,10 +30,7 @@ impl Selection {
         let types = || (0..model.types.len() as u32).map(|id| model.types.get(id).as_bytes());
         Selection {
             all: account.is_all(),
-            matches: account
-                .each()
-                .map(|regex| types().map(|text| regex.is_match(text)).collect())
-                .collect(),
+            matches: account.each().map(|regex| types().map(|text| regex.is_match(text)).collect()).collect(),
         }
     }
 
@@ -78,11 +75,7 @@ pub fn devices(model: &Model, nodes: &[u32]) -> Option<String> {
 /// Types of the nodes, joined by bars.
 pub fn types(model: &Model, nodes: &[u32]) -> String {
     let of = |node: &u32| model.nodes[*node as usize].types.iter();
-    let names: BTreeSet<&str> = nodes
-        .iter()
-        .flat_map(of)
-        .map(|id| model.types.get(*id))
-        .collect();
+    let names: BTreeSet<&str> = nodes.iter().flat_map(of).map(|id| model.types.get(*id)).collect();
     join(&names)
 }
 
@@ -105,10 +98,7 @@ pub fn shapes(model: &Model, figures: &[Metrics], nodes: &[u32]) -> String {
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, (_, runs, _))| std::cmp::Reverse(*runs));
     let lines = kinds.iter().map(|(kind, (defined, runs, micros))| {
-        format!(
-            "{kind}\t(run*{runs}|defined*{defined})\texec_time: {}",
-            clock(*micros, model.ticks())
-        )
+        format!("{kind}\t(run*{runs}|defined*{defined})\texec_time: {}", clock(*micros, model.ticks()))
     });
     lines.collect::<Vec<_>>().join("\n")
 }

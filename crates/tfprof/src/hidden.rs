@@ -45,11 +45,7 @@ impl Hidden {
                 self.least[place] = self.least[place].min(figures[place]);
             }
             let micros = own.get(Metric::Micros);
-            if self
-                .heaviest
-                .as_ref()
-                .is_none_or(|(most, _)| micros > *most)
-            {
+            if self.heaviest.as_ref().is_none_or(|(most, _)| micros > *most) {
                 self.heaviest = Some((micros, name.to_owned()));
             }
         }
@@ -83,10 +79,7 @@ impl Hidden {
             many => (format!("{many} lines"), "have"),
         };
         let heaviest = match *micros > 0 {
-            true => format!(
-                "; the one that takes longest is {name}, {}",
-                clock(*micros, options.ticks)
-            ),
+            true => format!("; the one that takes longest is {name}, {}", clock(*micros, options.ticks)),
             false => String::new(),
         };
         Some(format!(

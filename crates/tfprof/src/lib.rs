@@ -55,11 +55,7 @@ pub struct Answer {
 }
 
 /// A tensor's text. None for a node that the checkpoint does not have or whose type is not shown.
-fn value(
-    checkpoint: &Checkpoint,
-    name: &str,
-    warnings: &mut Vec<String>,
-) -> Result<Option<String>> {
+fn value(checkpoint: &Checkpoint, name: &str, warnings: &mut Vec<String>) -> Result<Option<String>> {
     let Some(tensor) = checkpoint.find(name) else {
         return Ok(None);
     };
@@ -126,17 +122,9 @@ impl Session {
     pub fn show(&mut self, command: &str, options: &Options) -> Result<Answer> {
         let mut answer = Answer::default();
         if options.step >= 0 && !self.model.steps.contains(&options.step) {
-            let steps: Vec<String> = self
-                .model
-                .steps
-                .iter()
-                .map(|step| format!("{step} "))
-                .collect();
-            let text = format!(
-                "Options -step={} not found.\nAvailable steps: {}",
-                options.step,
-                steps.concat()
-            );
+            let steps: Vec<String> = self.model.steps.iter().map(|step| format!("{step} ")).collect();
+            let text =
+                format!("Options -step={} not found.\nAvailable steps: {}", options.step, steps.concat());
             answer.warnings.push(text);
             return Ok(answer);
         }
@@ -157,11 +145,7 @@ impl Session {
             // Nothing is printed besides a view; a view written to a file prints nothing.
             (Some(text), "stdout") => answer.text = text,
             (Some(text), "file") => {
-                let name = options
-                    .output_options
-                    .get("outfile")
-                    .cloned()
-                    .unwrap_or_default();
+                let name = options.output_options.get("outfile").cloned().unwrap_or_default();
                 answer.files.push((name, text.into_bytes()));
             }
             _ => {}
@@ -196,17 +180,11 @@ impl Session {
         answer: &mut Answer,
     ) -> Result<Option<String>> {
         if options.output == "pprof" {
-            answer
-                .warnings
-                .push("Only 'code' view supports pprof output now.".into());
+            answer.warnings.push("Only 'code' view supports pprof output now.".into());
             return Ok(None);
         }
         let is_graph = command == "graph";
-        let slot = if is_graph {
-            &mut self.graph
-        } else {
-            &mut self.scopes
-        };
+        let slot = if is_graph { &mut self.graph } else { &mut self.scopes };
         if slot.is_none() {
             *slot = Some(match is_graph {
                 true => Layout::graph(&self.model),
@@ -220,10 +198,7 @@ impl Session {
                 false => vec![options.step],
             };
             for step in steps {
-                let options = Options {
-                    step,
-                    ..options.clone()
-                };
+                let options = Options { step, ..options.clone() };
                 let metrics = self.figures.of(&self.model, step);
                 let view = layout.view(&self.model, metrics, &options, filters);
                 let trace = match is_graph {
@@ -249,9 +224,7 @@ impl Session {
     fn ops(&mut self, options: &Options, filters: &Filters, answer: &mut Answer) -> Option<String> {
         match options.output.as_str() {
             "pprof" => {
-                answer
-                    .warnings
-                    .push("Only 'code' view supports pprof output now.".into());
+                answer.warnings.push("Only 'code' view supports pprof output now.".into());
                 None
             }
             "timeline" => {
@@ -271,12 +244,7 @@ impl Session {
         }
     }
 
-    fn code(
-        &mut self,
-        options: &Options,
-        filters: &Filters,
-        answer: &mut Answer,
-    ) -> Option<String> {
+    fn code(&mut self, options: &Options, filters: &Filters, answer: &mut Answer) -> Option<String> {
         if !self.model.has_code {
             answer.warnings.push("No code trace information".into());
             return None;
@@ -288,10 +256,7 @@ impl Session {
             return None;
         };
         if is_new && code.lost_gradients > 0 {
-            answer.warnings.push(format!(
-                "{} gradient nodes not accounted",
-                code.lost_gradients
-            ));
+            answer.warnings.push(format!("{} gradient nodes not accounted", code.lost_gradients));
         }
         if options.output == "pprof"
             && let Err(refusal) = pprof::check(options)
@@ -300,9 +265,7 @@ impl Session {
             return None;
         }
         if options.account_displayed_op_only {
-            answer
-                .warnings
-                .push("Note: code view ignores account_displayed_op_only".into());
+            answer.warnings.push("Note: code view ignores account_displayed_op_only".into());
         }
         let metrics = self.figures.of(model, options.step);
         let Some(view) = code.view(model, metrics, options, filters) else {
@@ -313,9 +276,7 @@ impl Session {
         };
         view.shown.hidden.warn(options, &mut answer.warnings);
         if options.selects("tensor_value") {
-            answer
-                .warnings
-                .push("code view has no tensor value to show".into());
+            answer.warnings.push("code view has no tensor value to show".into());
         }
         match options.output.as_str() {
             "timeline" => {
@@ -323,18 +284,9 @@ impl Session {
                 None
             }
             "pprof" => {
-                let name = options
-                    .output_options
-                    .get("outfile")
-                    .cloned()
-                    .unwrap_or_default();
-                let _ = writeln!(
-                    answer.text,
-                    "\nRun pprof -png --nodecount=100 --sample_index=1 <{name}>"
-                );
-                answer
-                    .files
-                    .push((name, pprof::write(model, code, &view, options)));
+                let name = options.output_options.get("outfile").cloned().unwrap_or_default();
+                let _ = writeln!(answer.text, "\nRun pprof -png --nodecount=100 --sample_index=1 <{name}>");
+                answer.files.push((name, pprof::write(model, code, &view, options)));
                 None
             }
             _ => Some(code.write(model, options, &view)),

@@ -62,10 +62,7 @@ pub struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Nothing as yet, behind what is in `out`.
     pub fn new(out: &'a mut String) -> Self {
-        Parts {
-            out,
-            is_first: true,
-        }
+        Parts { out, is_first: true }
     }
 
     /// Where the next part is to be written.
@@ -111,9 +108,7 @@ impl Line<'_> {
     pub fn times(&self, parts: &mut Parts<'_>) {
         let ticks = self.columns.ticks;
         for metric in self.columns.times.into_iter().flatten() {
-            self.pair(parts.another(), metric, |out, value| {
-                put_clock(out, value, ticks)
-            });
+            self.pair(parts.another(), metric, |out, value| put_clock(out, value, ticks));
         }
     }
 

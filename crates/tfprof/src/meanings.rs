@@ -51,46 +51,24 @@ pub fn all() -> Vec<Meaning> {
         .iter()
         .zip(values)
         .zip(MEANINGS)
-        .map(|((name, default), meaning)| Meaning {
-            name: name.trim_start_matches('-'),
-            default,
-            meaning,
-        })
+        .map(|((name, default), meaning)| Meaning { name: name.trim_start_matches('-'), default, meaning })
         .collect()
 }
 
 /// What each column shows, in the order of the options' list.
 pub const COLUMN_MEANINGS: [(&str, &str); 14] = [
-    (
-        "bytes",
-        "bytes asked for, temporary and persistent ones included",
-    ),
-    (
-        "micros",
-        "microseconds: all, on accelerators, on other devices",
-    ),
-    (
-        "params",
-        "parameters: the product of the node's shape, behind the shape",
-    ),
-    (
-        "float_ops",
-        "floating point operations, times executions where there was a step",
-    ),
-    (
-        "tensor_value",
-        "the value in the checkpoint; scope and graph",
-    ),
+    ("bytes", "bytes asked for, temporary and persistent ones included"),
+    ("micros", "microseconds: all, on accelerators, on other devices"),
+    ("params", "parameters: the product of the node's shape, behind the shape"),
+    ("float_ops", "floating point operations, times executions where there was a step"),
+    ("tensor_value", "the value in the checkpoint; scope and graph"),
     ("device", "the device it is placed on"),
     ("op_types", "all types of the node"),
     ("occurrence", "executions | nodes"),
     ("input_shapes", "shapes of the inputs, by place"),
     ("accelerator_micros", "microseconds of kernels"),
     ("cpu_micros", "microseconds on other devices"),
-    (
-        "peak_bytes",
-        "bytes held at most; a parent's is a sum, not one moment",
-    ),
+    ("peak_bytes", "bytes held at most; a parent's is a sum, not one moment"),
     ("residual_bytes", "bytes still allocated at the end"),
     ("output_bytes", "bytes of the outputs"),
 ];

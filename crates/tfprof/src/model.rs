@@ -269,11 +269,7 @@ impl Model {
             std::collections::hash_map::Entry::Occupied(_) => return None,
             std::collections::hash_map::Entry::Vacant(slot) => slot.insert(id),
         };
-        self.nodes.push(Node {
-            name,
-            op: op.to_owned(),
-            ..Node::default()
-        });
+        self.nodes.push(Node { name, op: op.to_owned(), ..Node::default() });
         self.add_type(id, op);
         Some(id)
     }
@@ -308,11 +304,7 @@ impl Model {
     /// Whether a node ran in a step in such a way that a timeline can show it.
     pub fn is_trackable(&self, node: u32, step: i64) -> bool {
         let node = &self.nodes[node as usize];
-        node.device.is_some()
-            && node
-                .executions
-                .get(step)
-                .is_some_and(|execution| execution.start != 0)
+        node.device.is_some() && node.executions.get(step).is_some_and(|execution| execution.start != 0)
     }
 
     /// The figures of a node in a step; of the average step when `step` is negative.
@@ -338,11 +330,7 @@ impl Model {
         let runs = sum.get(Metric::Runs);
         sum.set(
             Metric::Flops,
-            if node.executions.is_empty() {
-                node.flops
-            } else {
-                node.flops.wrapping_mul(runs)
-            },
+            if node.executions.is_empty() { node.flops } else { node.flops.wrapping_mul(runs) },
         );
         sum.set(Metric::Params, params(&node.shape));
         sum.set(Metric::Definitions, 1);
@@ -389,10 +377,7 @@ impl Model {
             let found = shapes.find(|(output, _)| *output == source.output)?;
             Some(&found.1)
         };
-        inputs
-            .iter()
-            .map(|source| (source.place, shape(source).unwrap_or_default()))
-            .collect()
+        inputs.iter().map(|source| (source.place, shape(source).unwrap_or_default())).collect()
     }
 
     /// Share of the nodes that some step ran.
@@ -418,9 +403,7 @@ fn params(shape: &[i64]) -> i64 {
     if shape.is_empty() || shape.iter().any(|dim| *dim < 0) {
         return 0;
     }
-    shape
-        .iter()
-        .fold(1, |product, dim| product.wrapping_mul(*dim))
+    shape.iter().fold(1, |product, dim| product.wrapping_mul(*dim))
 }
 
 /// True for names that end in `/gpu:N`, `/cpu:N`, `/device:gpu:N` or `/device:cpu:N`.
@@ -428,9 +411,7 @@ fn is_canonical(name: &str) -> bool {
     let kind = name.trim_end_matches(|c: char| c.is_ascii_digit());
     kind.len() < name.len()
         && !name.contains('\n')
-        && ["/gpu:", "/cpu:", "/device:gpu:", "/device:cpu:"]
-            .iter()
-            .any(|end| kind.ends_with(end))
+        && ["/gpu:", "/cpu:", "/device:gpu:", "/device:cpu:"].iter().any(|end| kind.ends_with(end))
 }
 
 #[cfg(test)]
@@ -442,13 +423,7 @@ mod tests {
         for name in ["/job:a/task:0/device:cpu:0", "/gpu:12", "x/device:gpu:1"] {
             assert!(is_canonical(name), "{name}");
         }
-        for name in [
-            "gpu:0",
-            "/gpu:",
-            "/device:tpu:0",
-            "/gpu:0/stream:all",
-            "a\n/cpu:0",
-        ] {
+        for name in ["gpu:0", "/gpu:", "/device:tpu:0", "/gpu:0/stream:all", "a\n/cpu:0"] {
             assert!(!is_canonical(name), "{name}");
         }
     }

@@ -58,10 +58,7 @@ impl Layout {
                 }
                 total += rest.len() as u64;
                 if total > SCOPE_BYTES_LIMIT {
-                    return Err(Error::new(
-                        Kind::Limit,
-                        "the name scopes are nested too deep to be shown",
-                    ));
+                    return Err(Error::new(Kind::Limit, "the name scopes are nested too deep to be shown"));
                 }
                 let place = Place {
                     named_after: node,
@@ -128,9 +125,7 @@ impl Layout {
             manner: Manner::Graph,
             places: places.collect(),
             children,
-            roots: (0..order.len() as u32)
-                .filter(|place| !consumed[*place as usize])
-                .collect(),
+            roots: (0..order.len() as u32).filter(|place| !consumed[*place as usize]).collect(),
             parent: Vec::new(),
         }
     }
@@ -155,13 +150,7 @@ impl Layout {
     }
 
     /// Counts, chooses and orders. `metrics` holds the figures of each node in the step of the options.
-    pub fn view(
-        &self,
-        model: &Model,
-        metrics: &[Metrics],
-        options: &Options,
-        filters: &Filters,
-    ) -> View {
+    pub fn view(&self, model: &Model, metrics: &[Metrics], options: &Options, filters: &Filters) -> View {
         let count = self.places.len();
         let mut scope = Metrics::default();
         scope.set(Metric::Definitions, 1);
@@ -169,13 +158,9 @@ impl Layout {
             true => metrics[place.named_after as usize],
             false => scope,
         });
-        let mut figures = Figures {
-            own: own.chain([scope]).collect(),
-            ..Figures::default()
-        };
-        let accounts: Vec<bool> = (0..model.types.len() as u32)
-            .map(|id| filters.account.matches(model.types.get(id)))
-            .collect();
+        let mut figures = Figures { own: own.chain([scope]).collect(), ..Figures::default() };
+        let accounts: Vec<bool> =
+            (0..model.types.len() as u32).map(|id| filters.account.matches(model.types.get(id))).collect();
         let scopes_count = filters.account.is_all() || filters.account.matches(SCOPE_TYPE);
         figures.account = self
             .places
@@ -200,9 +185,9 @@ impl Layout {
             accounted = Some(lists);
         }
         let elsewhere: Vec<bool> = match filters.chooses_devices() {
-            true => (0..count as u32)
-                .map(|place| !filters.looks_at(model, self.node(place).as_slice()))
-                .collect(),
+            true => {
+                (0..count as u32).map(|place| !filters.looks_at(model, self.node(place).as_slice())).collect()
+            }
             false => Vec::new(),
         };
         let stage = Stage {
@@ -216,10 +201,7 @@ impl Layout {
         };
         let starts = stage.starts(&roots, &figures);
         let shown = stage.choose(&starts, &mut figures);
-        View {
-            figures,
-            shown: shown.expect("these views always show their root"),
-        }
+        View { figures, shown: shown.expect("these views always show their root") }
     }
 
     /// Adds up the graph: a node counts at the first one that needs it.
@@ -231,10 +213,7 @@ impl Layout {
             if std::mem::replace(&mut visited[place as usize], true) {
                 return Visit::Skip;
             }
-            Visit::Enter {
-                keep: figures.account[place as usize],
-                descend: true,
-            }
+            Visit::Enter { keep: figures.account[place as usize], descend: true }
         };
         let leave = |place: u32, _: usize, below: &mut [u32]| {
             let mut sum = figures.own[place as usize];
@@ -244,13 +223,7 @@ impl Layout {
             total[place as usize] = sum;
             lists.set(place, below);
         };
-        let roots = gather(
-            &self.roots,
-            0,
-            |place| self.children.get(place),
-            enter,
-            leave,
-        );
+        let roots = gather(&self.roots, 0, |place| self.children.get(place), enter, leave);
         for root in &roots {
             let sum = total[*root as usize];
             total[count].add(&sum);
@@ -310,9 +283,7 @@ impl Layout {
         if columns.device
             && let Some(device) = known().and_then(|node| node.device)
         {
-            parts
-                .another()
-                .push_str(&model.devices[device as usize].name);
+            parts.another().push_str(&model.devices[device as usize].name);
         }
         if columns.op_types {
             let out = parts.another();
@@ -329,9 +300,7 @@ impl Layout {
         }
         line.occurrence(parts);
         if columns.input_shapes {
-            let shapes = node
-                .map(|node| model.input_shapes(node))
-                .unwrap_or_default();
+            let shapes = node.map(|node| model.input_shapes(node)).unwrap_or_default();
             put_input_shapes(parts.another(), &shapes, "|");
         }
     }

@@ -41,15 +41,10 @@ impl Ops {
     pub fn new(model: &Model) -> Ops {
         let mut groups: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for node in model.ordered() {
-            groups
-                .entry(&model.nodes[node as usize].op)
-                .or_default()
-                .push(node);
+            groups.entry(&model.nodes[node as usize].op).or_default().push(node);
         }
         let groups = groups.into_iter().map(|(op, nodes)| (op.to_owned(), nodes));
-        Ops {
-            groups: groups.collect(),
-        }
+        Ops { groups: groups.collect() }
     }
 
     /// Counts, orders and chooses. None when the model has no nodes. `figures` holds those of each node in the
@@ -79,9 +74,7 @@ impl Ops {
         let mut all = accumulate(&mut rows);
 
         let starts = |row: &Row<'_>| filters.start.matches(row.name);
-        let first = match options.regexes[super::options::which::START].is_empty()
-            || filters.start.is_all()
-        {
+        let first = match options.regexes[super::options::which::START].is_empty() || filters.start.is_all() {
             true => 0,
             false => rows.iter().position(starts).unwrap_or(rows.len()),
         };
@@ -92,8 +85,7 @@ impl Ops {
                 break;
             }
             let may_show = filters.shows(row.name) && filters.looks_at(model, &row.sum.nodes);
-            let mut is_enough =
-                || hidden.judge(row.name, &compared(&row), &row.sum.own, &options.min);
+            let mut is_enough = || hidden.judge(row.name, &compared(&row), &row.sum.own, &options.min);
             if row.name == ROOT || (may_show && is_enough()) {
                 shown.push(row);
             }
@@ -101,12 +93,7 @@ impl Ops {
         if options.account_displayed_op_only {
             all = accumulate(&mut shown);
         }
-        Some(OpView {
-            rows: shown,
-            all,
-            hidden,
-            figures,
-        })
+        Some(OpView { rows: shown, all, hidden, figures })
     }
 }
 
@@ -123,11 +110,7 @@ impl OpView<'_> {
 
 /// The text of the view of a model without nodes: the root, without a heading.
 pub fn write_nothing(model: &Model, options: &Options) -> String {
-    let root = Row {
-        name: ROOT,
-        sum: Sum::default(),
-        total: Metrics::default(),
-    };
+    let root = Row { name: ROOT, sum: Sum::default(), total: Metrics::default() };
     line(model, &[], &root, &root.total, options)
 }
 
@@ -184,13 +167,7 @@ fn share(text: &str, shares: bool, own: i64, total: i64, all: i64) -> String {
     format!("{:>30}", format!("{text} ({from_here}, {here})"))
 }
 
-fn line(
-    model: &Model,
-    figures: &[Metrics],
-    row: &Row<'_>,
-    all: &Metrics,
-    options: &Options,
-) -> String {
+fn line(model: &Model, figures: &[Metrics], row: &Row<'_>, all: &Metrics, options: &Options) -> String {
     let mut parts = Vec::new();
     let own = &row.sum.own;
     for (column, metric) in [
@@ -201,46 +178,22 @@ fn line(
     ] {
         if options.selects(column) {
             let bytes = own.get(metric);
-            parts.push(share(
-                &memory(bytes),
-                bytes > 0,
-                bytes,
-                row.total.get(metric),
-                all.get(metric),
-            ));
+            parts.push(share(&memory(bytes), bytes > 0, bytes, row.total.get(metric), all.get(metric)));
         }
     }
     let times = options.selects("micros");
     let write_time: &dyn Fn(i64) -> String = &|value| clock(value, options.ticks);
     for (asked, metric, write) in [
         (times, Metric::Micros, write_time),
-        (
-            times || options.selects("accelerator_micros"),
-            Metric::AcceleratorMicros,
-            write_time,
-        ),
-        (
-            times || options.selects("cpu_micros"),
-            Metric::CpuMicros,
-            write_time,
-        ),
-        (options.selects("params"), Metric::Params, &|n| {
-            format!("{} params", number(n))
-        }),
-        (options.selects("float_ops"), Metric::Flops, &|n| {
-            format!("{} float_ops", number(n))
-        }),
+        (times || options.selects("accelerator_micros"), Metric::AcceleratorMicros, write_time),
+        (times || options.selects("cpu_micros"), Metric::CpuMicros, write_time),
+        (options.selects("params"), Metric::Params, &|n| format!("{} params", number(n))),
+        (options.selects("float_ops"), Metric::Flops, &|n| format!("{} float_ops", number(n))),
     ] {
         if asked {
             let total = row.total.get(metric);
             let text = write(own.get(metric));
-            parts.push(share(
-                &text,
-                total > 0,
-                own.get(metric),
-                total,
-                all.get(metric),
-            ));
+            parts.push(share(&text, total > 0, own.get(metric), total, all.get(metric)));
         }
     }
     if options.selects("device") {
@@ -250,11 +203,7 @@ fn line(
         parts.push(types(model, &row.sum.nodes));
     }
     if options.selects("occurrence") {
-        let runs = row
-            .sum
-            .nodes
-            .iter()
-            .map(|node| figures[*node as usize].get(Metric::Runs));
+        let runs = row.sum.nodes.iter().map(|node| figures[*node as usize].get(Metric::Runs));
         let runs = runs.fold(0i64, i64::wrapping_add);
         parts.push(format!("{:>10}", format!("{runs}|{}", row.sum.nodes.len())));
     }

@@ -160,21 +160,14 @@ fn refused(name: &str, value: Option<&String>) -> Refusal {
 fn split(list: &str) -> Vec<String> {
     let quotes: &[char] = &['"', '\''];
     let parts = list.trim_matches(quotes).split(',');
-    parts
-        .filter(|part| !part.is_empty())
-        .map(str::to_owned)
-        .collect()
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 /// A number as TensorFlow reads it: blanks around it are allowed, a plus sign is not.
 fn int(text: &str) -> Option<i64> {
     let text = text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c']);
     let digits = text.strip_prefix('-').unwrap_or(text);
-    digits
-        .bytes()
-        .next()?
-        .is_ascii_digit()
-        .then(|| text.parse().ok())?
+    digits.bytes().next()?.is_ascii_digit().then(|| text.parse().ok())?
 }
 
 fn truth(text: &str) -> Option<bool> {
@@ -188,10 +181,7 @@ fn truth(text: &str) -> Option<bool> {
 impl Options {
     /// The options for a model whose times have so many units a microsecond.
     pub fn in_ticks(&self, ticks: i64) -> Options {
-        let mut own = Options {
-            ticks,
-            ..self.clone()
-        };
+        let mut own = Options { ticks, ..self.clone() };
         for place in [least::MICROS, least::ACCELERATOR, least::CPU] {
             own.min[place] = own.min[place].saturating_mul(ticks);
         }
@@ -205,23 +195,14 @@ impl Options {
 
     /// Reads a line: a command and options behind it. Fails without having changed what came before.
     pub fn read_line(&mut self, line: &str) -> Result<String, Refusal> {
-        let words: Vec<String> = line
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect();
-        let Some(command) = words
-            .first()
-            .filter(|word| COMMANDS.contains(&word.as_str()))
-        else {
+        let words: Vec<String> = line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let Some(command) = words.first().filter(|word| COMMANDS.contains(&word.as_str())) else {
             return Err("INVALID_ARGUMENT: First string must be a valid command.".into());
         };
         let mut at = 1;
         while at < words.len() {
             let value = words.get(at + 1);
-            if words[at] == "-account_displayed_op_only"
-                && value.is_none_or(|value| value.starts_with('-'))
-            {
+            if words[at] == "-account_displayed_op_only" && value.is_none_or(|value| value.starts_with('-')) {
                 self.account_displayed_op_only = true;
                 at += 1;
                 continue;
@@ -234,8 +215,7 @@ impl Options {
 
     /// Sets one option; words that are not known are refused.
     pub fn set(&mut self, name: &str, value: Option<&String>) -> Result<(), Refusal> {
-        let (Some(place), Some(given)) = (NAMES.iter().position(|known| *known == name), value)
-        else {
+        let (Some(place), Some(given)) = (NAMES.iter().position(|known| *known == name), value) else {
             return Err(refused(name, value));
         };
         let refuse = || refused(name, value);
@@ -251,10 +231,7 @@ impl Options {
             18 => self.account_displayed_op_only = truth(given).ok_or_else(refuse)?,
             19 => {
                 let columns: BTreeSet<String> = split(given).into_iter().collect();
-                if columns
-                    .iter()
-                    .any(|column| !COLUMNS.contains(&column.as_str()))
-                {
+                if columns.iter().any(|column| !COLUMNS.contains(&column.as_str())) {
                     return Err(refuse());
                 }
                 self.select = columns;
@@ -283,8 +260,7 @@ impl Options {
             let parts: Vec<&str> = pair.split('=').filter(|part| !part.is_empty()).collect();
             let [key, value] = parts[..] else {
                 return Err(
-                    "INVALID_ARGUMENT: Visualize format: -output timeline:key=value,key=value,..."
-                        .into(),
+                    "INVALID_ARGUMENT: Visualize format: -output timeline:key=value,key=value,...".into()
                 );
             };
             if key != "outfile" || !writes {
@@ -310,18 +286,9 @@ impl Options {
         values.push(self.order_by.clone());
         values.extend(self.regexes.iter().map(|list| list.join(",")));
         values.push(self.account_displayed_op_only.to_string());
-        values.push(
-            self.select
-                .iter()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(","),
-        );
-        let more: Vec<String> = self
-            .output_options
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
+        values.push(self.select.iter().map(String::as_str).collect::<Vec<_>>().join(","));
+        let more: Vec<String> =
+            self.output_options.iter().map(|(key, value)| format!("{key}={value}")).collect();
         values.push(format!("{}:{}", self.output, more.join(",")));
         let mut out = String::new();
         for (name, value) in NAMES.iter().zip(values) {
@@ -338,9 +305,8 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_were() {
         let mut options = Options::default();
-        let command = options.read_line(
-            "scope -max_depth 3 -select 'params,bytes' -account_displayed_op_only -step 2",
-        );
+        let command =
+            options.read_line("scope -max_depth 3 -select 'params,bytes' -account_displayed_op_only -step 2");
         assert_eq!(command.as_deref(), Ok("scope"));
         assert_eq!((options.max_depth, options.step), (3, 2));
         assert!(options.account_displayed_op_only && options.selects("bytes"));
@@ -348,10 +314,7 @@ mod tests {
             ("", "First string must be a valid command."),
             ("set -max_depth", "Invalid option '-max_depth' value: ''"),
             ("set -bogus 1", "Invalid option '-bogus' value: '1'"),
-            (
-                "scope -max_depth abc",
-                "Invalid option '-max_depth' value: 'abc'",
-            ),
+            ("scope -max_depth abc", "Invalid option '-max_depth' value: 'abc'"),
             (
                 "scope -output bogus",
                 "E.g. Unknown output type: bogus, Valid types: file,none,pprof,stdout,timeline\n",

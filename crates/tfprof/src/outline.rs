@@ -68,9 +68,7 @@ impl Session {
         let options = &options.in_ticks(self.model.ticks());
         let filters = Filters::new(options, &mut warnings);
         let rows = match view {
-            "scope" | "graph" => {
-                self.outline_nodes(view == "graph", options, &filters, &mut warnings)?
-            }
+            "scope" | "graph" => self.outline_nodes(view == "graph", options, &filters, &mut warnings)?,
             "op" => self.outline_ops(options, &filters, &mut warnings),
             _ => self.outline_code(options, &filters, &mut warnings)?,
         };
@@ -119,28 +117,16 @@ impl Session {
         Ok(rows.collect())
     }
 
-    fn outline_ops(
-        &mut self,
-        options: &Options,
-        filters: &Filters,
-        warnings: &mut Vec<String>,
-    ) -> Vec<Row> {
+    fn outline_ops(&mut self, options: &Options, filters: &Filters, warnings: &mut Vec<String>) -> Vec<Row> {
         let model = &self.model;
         let metrics = self.figures.of(model, options.step);
         let ops = self.ops.get_or_insert_with(|| Ops::new(model));
         let Some(view) = ops.view(model, metrics, options, filters) else {
-            let root = Row {
-                name: ROOT.into(),
-                ..Row::default()
-            };
+            let root = Row { name: ROOT.into(), ..Row::default() };
             return vec![root];
         };
         view.hidden.warn(options, warnings);
-        let root = Row {
-            name: ROOT.into(),
-            total: view.all,
-            ..Row::default()
-        };
+        let root = Row { name: ROOT.into(), total: view.all, ..Row::default() };
         let rows = view.rows.iter().filter(|row| row.name != ROOT);
         let rows = rows.map(|row| Row {
             level: 1,
@@ -170,9 +156,7 @@ impl Session {
             _ => return Err(nothing("no op log tells which Python code made the nodes")),
         };
         let Some(view) = code.view(model, metrics, options, filters) else {
-            return Err(nothing(
-                "the options leave nothing of the code, not even its root",
-            ));
+            return Err(nothing("the options leave nothing of the code, not even its root"));
         };
         view.shown.hidden.warn(options, warnings);
         let root = view.figures.total.len() as u32 - 1;

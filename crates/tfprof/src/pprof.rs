@@ -12,35 +12,19 @@ use stepscope_core::proto::pprof::{About, Function, Profile};
 /// The figure, its unit and its description, if a profile can have it.
 fn sample(column: &str) -> Option<(Metric, &'static str, &'static str)> {
     Some(match column {
-        "micros" => (
-            Metric::Micros,
-            "microseconds",
-            "Sum of accelerator execution time and cpu execution time.",
-        ),
-        "accelerator_micros" => (
-            Metric::AcceleratorMicros,
-            "microseconds",
-            "Accelerator execution time.",
-        ),
+        "micros" => {
+            (Metric::Micros, "microseconds", "Sum of accelerator execution time and cpu execution time.")
+        }
+        "accelerator_micros" => (Metric::AcceleratorMicros, "microseconds", "Accelerator execution time."),
         "cpu_micros" => (Metric::CpuMicros, "microseconds", "CPU execution time."),
-        "bytes" => (
-            Metric::Requested,
-            "bytes",
-            "Sum of operation total memory requests, excluding deallocations.",
-        ),
+        "bytes" => {
+            (Metric::Requested, "bytes", "Sum of operation total memory requests, excluding deallocations.")
+        }
         "peak_bytes" => (Metric::Peak, "bytes", "Sum of operation peak memory usage."),
-        "residual_bytes" => (
-            Metric::Residual,
-            "bytes",
-            "Sum of operation allocated memory after finish.",
-        ),
+        "residual_bytes" => (Metric::Residual, "bytes", "Sum of operation allocated memory after finish."),
         "output_bytes" => (Metric::Output, "bytes", "Sum of operation output size."),
         "params" => (Metric::Params, "count", "Model parameters."),
-        "float_ops" => (
-            Metric::Flops,
-            "count",
-            "Model float operations (Only available if defined).",
-        ),
+        "float_ops" => (Metric::Flops, "count", "Model float operations (Only available if defined)."),
         _ => return None,
     })
 }
@@ -102,11 +86,7 @@ pub fn write(model: &Model, code: &Code, view: &CodeView<'_>, options: &Options)
     let mut tables = Tables::default();
     let text = |id: &i64| model.texts.get(id).map_or("", String::as_str);
     let function = |place: u32| {
-        let suffix = if code.gradient[place as usize] {
-            GRADIENT
-        } else {
-            ""
-        };
+        let suffix = if code.gradient[place as usize] { GRADIENT } else { "" };
         format!("{}{suffix}", text(&code.frames[place as usize].function))
     };
     let mut samples: BTreeMap<String, (Vec<u64>, u64, i64)> = BTreeMap::new();
@@ -184,21 +164,10 @@ fn encode(
         profile.location(id, function, line);
     }
     for ((_, _, first_line), (id, name, file)) in tables.functions {
-        profile.function(Function {
-            id,
-            name,
-            file,
-            first_line,
-            ..Function::default()
-        });
+        profile.function(Function { id, name, file, first_line, ..Function::default() });
     }
-    let profile = profile.finish(About {
-        comment,
-        ..About::default()
-    });
+    let profile = profile.finish(About { comment, ..About::default() });
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     // Writing into memory cannot fail.
-    gzip.write_all(&profile)
-        .and_then(|()| gzip.finish())
-        .unwrap_or_default()
+    gzip.write_all(&profile).and_then(|()| gzip.finish()).unwrap_or_default()
 }

@@ -60,8 +60,7 @@ impl Losses {
     fn report(&self, what: &str, model: &mut Model) {
         if let Some(first) = self.first {
             let count = self.broken;
-            let text =
-                format!("{count} parts of the {what} could not be read, the first at byte {first}");
+            let text = format!("{count} parts of the {what} could not be read, the first at byte {first}");
             model.warnings.push(text);
         }
     }
@@ -74,10 +73,7 @@ fn text(field: &Field<'_>) -> String {
 /// All bytes of a file that is not read piece by piece.
 fn whole(input: &Input) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    input
-        .open()?
-        .take(WHOLE_LIMIT + 1)
-        .read_to_end(&mut bytes)?;
+    input.open()?.take(WHOLE_LIMIT + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > WHOLE_LIMIT {
         true => Err(Error::new(Kind::Limit, "the file is larger than 4 GiB")),
         false => Ok(bytes),

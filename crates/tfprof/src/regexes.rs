@@ -19,10 +19,7 @@ pub struct Regexes {
 impl Regexes {
     /// Compiles; an expression that cannot be read matches nothing.
     pub fn new(patterns: &[String]) -> Self {
-        let mut regexes = Regexes {
-            all: patterns.len() == 1 && patterns[0] == ".*",
-            ..Regexes::default()
-        };
+        let mut regexes = Regexes { all: patterns.len() == 1 && patterns[0] == ".*", ..Regexes::default() };
         for pattern in patterns {
             match compile(pattern) {
                 Ok(regex) => regexes.compiled.push(regex),
@@ -39,9 +36,7 @@ impl Regexes {
 
     /// True when one of them matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
-        self.compiled
-            .iter()
-            .any(|regex| regex.is_match(text.as_bytes()))
+        self.compiled.iter().any(|regex| regex.is_match(text.as_bytes()))
     }
 
     /// The compiled expressions, in their order.
@@ -52,14 +47,11 @@ impl Regexes {
 
 fn compile(pattern: &str) -> Result<Regex, String> {
     let translated = format!(r"\A(?:{})\z", translate(pattern)?);
-    RegexBuilder::new(&translated)
-        .size_limit(1 << 23)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            last.trim_start_matches("error: ").to_owned()
-        })
+    RegexBuilder::new(&translated).size_limit(1 << 23).build().map_err(|error| {
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or_default();
+        last.trim_start_matches("error: ").to_owned()
+    })
 }
 
 /// RE2's syntax in the crate's.
@@ -153,11 +145,8 @@ fn escape(chars: &[char], at: usize, in_class: bool, out: &mut String) -> Result
             return Ok(end.map_or(chars.len(), |end| at + 4 + end));
         }
         '0'..='7' => {
-            let digits: String = chars[at + 1..]
-                .iter()
-                .take(3)
-                .take_while(|c| ('0'..='7').contains(*c))
-                .collect();
+            let digits: String =
+                chars[at + 1..].iter().take(3).take_while(|c| ('0'..='7').contains(*c)).collect();
             if letter != '0' && digits.len() == 1 {
                 return Err(format!("invalid escape sequence: \\{letter}"));
             }

@@ -38,9 +38,7 @@ fn fields() -> Vec<Field> {
     ];
     let plain = plain.iter().map(|(name, shape)| Field::new(name, *shape));
     let figures = ["self", "total"].into_iter().flat_map(|kind| {
-        FIGURES
-            .iter()
-            .map(move |figure| Field::new(&format!("{kind}_{figure}"), Shape::I64))
+        FIGURES.iter().map(move |figure| Field::new(&format!("{kind}_{figure}"), Shape::I64))
     });
     plain.chain(figures).collect()
 }
@@ -87,8 +85,5 @@ pub fn table(lines: &[Row], ps_per_tick: i64) -> Result<Table> {
         }
         rows.push(&cells)?;
     }
-    Ok(Table {
-        parts: vec![Arc::new(rows.finish()?)],
-        dictionaries: Vec::new(),
-    })
+    Ok(Table { parts: vec![Arc::new(rows.finish()?)], dictionaries: Vec::new() })
 }

@@ -18,10 +18,7 @@ use trace::quoted;
 
 /// Adds the trace to the files of an answer. The name gets the step behind it.
 pub fn deliver(trace: Trace, options: &Options, answer: &mut Answer) {
-    let outfile = options
-        .output_options
-        .get("outfile")
-        .map_or("", String::as_str);
+    let outfile = options.output_options.get("outfile").map_or("", String::as_str);
     let name = format!("{outfile}_{}", options.step);
     let line = "******************************************************";
     let _ = write!(
@@ -101,53 +98,26 @@ pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mu
     let mut pids: BTreeMap<u32, i64> = BTreeMap::new();
     let mut runs: BTreeMap<&str, (u32, BTreeMap<i64, Run>)> = BTreeMap::new();
     let mut memory: BTreeMap<&str, DeviceMemory> = BTreeMap::new();
-    let mut stack: Vec<u32> = view
-        .shown
-        .children
-        .get(root)
-        .iter()
-        .rev()
-        .copied()
-        .collect();
+    let mut stack: Vec<u32> = view.shown.children.get(root).iter().rev().copied().collect();
     while let Some(place) = stack.pop() {
         stack.extend(view.shown.children.get(place).iter().rev());
-        let Some(node) = layout
-            .node(place)
-            .filter(|node| model.is_trackable(*node, step))
-        else {
+        let Some(node) = layout.node(place).filter(|node| model.is_trackable(*node, step)) else {
             continue;
         };
         remember(model, node, step, &mut memory);
         let mut times = model.nodes[node as usize].executions[step].times.clone();
-        times.sort_by(|a, b| {
-            model.devices[a.0 as usize]
-                .name
-                .cmp(&model.devices[b.0 as usize].name)
-        });
+        times.sort_by(|a, b| model.devices[a.0 as usize].name.cmp(&model.devices[b.0 as usize].name));
         for (device, start, ticks) in times {
             let micros = ticks / model.ticks();
             let name = model.devices[device as usize].name.as_str();
             let fresh = pids.len() as i64;
             let pid = *pids.entry(device).or_insert_with(|| {
-                let kind = if name.contains("stream") {
-                    "execution"
-                } else {
-                    "scheduling"
-                };
+                let kind = if name.contains("stream") { "execution" } else { "scheduling" };
                 trace.process(&format!("Op {kind} threads: {name}"), fresh);
                 fresh
             });
-            let device_runs = &mut runs
-                .entry(name)
-                .or_insert_with(|| (device, BTreeMap::new()))
-                .1;
-            device_runs.entry(start).or_insert_with(|| Run {
-                place,
-                micros,
-                pid,
-                lane: 0,
-                next: Vec::new(),
-            });
+            let device_runs = &mut runs.entry(name).or_insert_with(|| (device, BTreeMap::new())).1;
+            device_runs.entry(start).or_insert_with(|| Run { place, micros, pid, lane: 0, next: Vec::new() });
         }
     }
     connect(model, layout, view, step, &mut runs);
@@ -165,11 +135,7 @@ pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mu
         trace.process(&format!("mem usage on:{name} allocations"), next_pid + 1);
         let peak = draw_memory(&device, next_pid, &mut trace);
         if name.contains("gpu") {
-            let _ = writeln!(
-                answer.text,
-                "{name} peak memory: {:.2} MB",
-                peak as f64 / 1e6
-            );
+            let _ = writeln!(answer.text, "{name} peak memory: {:.2} MB", peak as f64 / 1e6);
         }
         next_pid += 2;
     }
@@ -187,10 +153,7 @@ fn connect(model: &Model, layout: &Layout, view: &View, step: i64, runs: &mut Ru
         }
         for (start, run) in device_runs {
             for input in layout.inputs(run.place) {
-                let Some(node) = layout
-                    .node(*input)
-                    .filter(|node| model.is_trackable(*node, step))
-                else {
+                let Some(node) = layout.node(*input).filter(|node| model.is_trackable(*node, step)) else {
                     continue;
                 };
                 if !view.figures.account[*input as usize] {
@@ -207,10 +170,7 @@ fn connect(model: &Model, layout: &Layout, view: &View, step: i64, runs: &mut Ru
         }
     }
     for (name, began, device, start) in found {
-        if let Some(run) = runs
-            .get_mut(name)
-            .and_then(|(_, runs)| runs.get_mut(&began))
-        {
+        if let Some(run) = runs.get_mut(name).and_then(|(_, runs)| runs.get_mut(&began)) {
             run.next.push((device, start));
         }
     }
@@ -244,38 +204,20 @@ fn draw(model: &Model, layout: &Layout, runs: &Runs<'_>, trace: &mut Trace) {
     let mut by_device: BTreeMap<u32, &BTreeMap<i64, Run>> = BTreeMap::new();
     for (device, device_runs) in runs.values() {
         by_device.insert(*device, device_runs);
-        order.extend(
-            device_runs
-                .iter()
-                .map(|(start, run)| (run.pid, run.lane, *start, run)),
-        );
+        order.extend(device_runs.iter().map(|(start, run)| (run.pid, run.lane, *start, run)));
     }
     order.sort_by_key(|(pid, lane, start, _)| (*pid, *lane, *start));
     let mut id = 1;
     for (pid, lane, start, run) in order {
         let name = layout.name(model, run.place);
         let text = quoted(name);
-        trace.slice(
-            &format!(r#""name":{text}"#),
-            &text,
-            pid,
-            lane as i64,
-            start,
-            run.micros,
-        );
+        trace.slice(&format!(r#""name":{text}"#), &text, pid, lane as i64, start, run.micros);
         for (device, began) in &run.next {
             let Some(next) = by_device.get(device).and_then(|runs| runs.get(began)) else {
                 continue;
             };
             let flow = quoted(&format!("{name}_flow"));
-            trace.flow(
-                "s",
-                &flow,
-                id,
-                pid,
-                lane as i64,
-                start.wrapping_add(run.micros),
-            );
+            trace.flow("s", &flow, id, pid, lane as i64, start.wrapping_add(run.micros));
             trace.flow("t", &flow, id, next.pid, next.lane as i64, *began);
             id += 1;
         }
@@ -288,13 +230,7 @@ mod tests {
 
     #[test]
     fn lanes_may_touch() {
-        let run = |micros| Run {
-            place: 0,
-            micros,
-            pid: 0,
-            lane: 9,
-            next: Vec::new(),
-        };
+        let run = |micros| Run { place: 0, micros, pid: 0, lane: 9, next: Vec::new() };
         let mut runs = BTreeMap::from([(0, run(10)), (5, run(5)), (10, run(1)), (20, run(1))]);
         pack(&mut runs);
         let lanes: Vec<usize> = runs.values().map(|run| run.lane).collect();

@@ -29,10 +29,7 @@ pub struct Filters {
 impl Filters {
     /// Compiles; an invalid expression goes into `warnings`.
     pub fn new(options: &Options, warnings: &mut Vec<String>) -> Self {
-        let any_case = options
-            .device_regexes
-            .iter()
-            .map(|regex| format!("(?i){regex}"));
+        let any_case = options.device_regexes.iter().map(|regex| format!("(?i){regex}"));
         let devices: Vec<String> = match options.device_regexes.as_slice() {
             [only] if only == ".*" => Vec::new(),
             _ => any_case.collect(),
@@ -40,9 +37,7 @@ impl Filters {
         let mut compile = |patterns: &[String]| {
             let regexes = Regexes::new(patterns);
             for (pattern, reason) in &regexes.wrong {
-                warnings.push(format!(
-                    "'{pattern}' is no regular expression and matches nothing: {reason}"
-                ));
+                warnings.push(format!("'{pattern}' is no regular expression and matches nothing: {reason}"));
             }
             regexes
         };
@@ -164,18 +159,9 @@ impl Stage<'_> {
             }
             visited[place] = true;
             let starts = self.filters.start.matches((self.names)(node));
-            Visit::Enter {
-                keep: starts,
-                descend: !starts,
-            }
+            Visit::Enter { keep: starts, descend: !starts }
         };
-        gather(
-            roots,
-            0,
-            |node| self.children.get(node),
-            enter,
-            |_, _, _| {},
-        )
+        gather(roots, 0, |node| self.children.get(node), enter, |_, _, _| {})
     }
 
     /// Chooses what is shown below the root and orders it. None when the root itself is trimmed.
@@ -189,9 +175,7 @@ impl Stage<'_> {
         let mut hidden = Hidden::default();
         let mut visited = vec![false; figures.total.len()];
         let max_depth = i64::from(self.options.max_depth);
-        let Figures {
-            own, total, alive, ..
-        } = figures;
+        let Figures { own, total, alive, .. } = figures;
         // Totals change only after the nodes above were judged by the old ones.
         let totals = std::cell::RefCell::new(total);
         let enter = |node: u32, depth: i64| {
@@ -215,10 +199,7 @@ impl Stage<'_> {
                     && !elsewhere
                     && hidden.judge(name, &figures, &own[place], &self.options.min)
             };
-            Visit::Enter {
-                keep,
-                descend: !trimmed && depth <= max_depth,
-            }
+            Visit::Enter { keep, descend: !trimmed && depth <= max_depth }
         };
         let leave = |node: u32, level: usize, below: &mut [u32]| {
             let mut totals = totals.borrow_mut();
@@ -234,11 +215,7 @@ impl Stage<'_> {
             shown.level[node as usize] = level;
         };
         let below = |node: u32| {
-            if node == root {
-                starts
-            } else {
-                self.children.get(node)
-            }
+            if node == root { starts } else { self.children.get(node) }
         };
         let kept = gather(&[root], 1, below, enter, leave);
         shown.hidden = hidden;
@@ -267,9 +244,7 @@ impl Stage<'_> {
         }
         // What is equal stays in the order it came in.
         match ordering(&self.options.order_by) {
-            Some(metric) => {
-                nodes.sort_by_key(|node| std::cmp::Reverse(totals[*node as usize].get(metric)))
-            }
+            Some(metric) => nodes.sort_by_key(|node| std::cmp::Reverse(totals[*node as usize].get(metric))),
             None if self.options.order_by == "occurrence" && !self.sizes.is_empty() => {
                 nodes.sort_by_key(|node| std::cmp::Reverse(self.sizes[*node as usize]));
             }

@@ -19,16 +19,9 @@ pub fn preface(command: &str, options: &Options, lacks_streams: bool) -> String 
             "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes belonging to the same type are aggregated together."
         }
     };
-    let columns: Vec<String> = options
-        .select
-        .iter()
-        .map(|column| explain(column))
-        .collect();
+    let columns: Vec<String> = options.select.iter().map(|column| explain(column)).collect();
     let report = if lacks_streams { LACKS_STREAMS } else { "" };
-    format!(
-        "{report}\nDoc:\n{view}\n{}\n\nProfile:\n",
-        columns.join("\n")
-    )
+    format!("{report}\nDoc:\n{view}\n{}\n\nProfile:\n", columns.join("\n"))
 }
 
 const LACKS_STREAMS: &str = "\n\nFound accelerator operation but misses accelerator stream stats!\n\n\
@@ -84,11 +77,7 @@ pub fn heading(options: &Options, counts_first: bool) -> String {
     ];
     let mut titles = Vec::new();
     let asked = |list: &[(&str, &'static str)], titles: &mut Vec<&'static str>| {
-        titles.extend(
-            list.iter()
-                .filter(|(column, _)| options.selects(column))
-                .map(|(_, title)| *title),
-        );
+        titles.extend(list.iter().filter(|(column, _)| options.selects(column)).map(|(_, title)| *title));
     };
     if counts_first {
         asked(&counts, &mut titles);
@@ -97,10 +86,9 @@ pub fn heading(options: &Options, counts_first: bool) -> String {
     if options.selects("micros") {
         titles.push("total execution time");
     }
-    for (column, title) in [
-        ("accelerator_micros", "accelerator execution time"),
-        ("cpu_micros", "cpu execution time"),
-    ] {
+    for (column, title) in
+        [("accelerator_micros", "accelerator execution time"), ("cpu_micros", "cpu execution time")]
+    {
         if options.selects("micros") || options.selects(column) {
             titles.push(title);
         }
@@ -108,11 +96,7 @@ pub fn heading(options: &Options, counts_first: bool) -> String {
     if !counts_first {
         asked(&counts, &mut titles);
     }
-    let occurrence = if counts_first {
-        "op count (run|defined)"
-    } else {
-        "op occurrence (run|defined)"
-    };
+    let occurrence = if counts_first { "op count (run|defined)" } else { "op occurrence (run|defined)" };
     let rest = [
         ("device", "assigned devices"),
         ("op_types", "op types"),

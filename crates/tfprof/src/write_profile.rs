@@ -98,10 +98,7 @@ fn host(device: &str) -> String {
     let mut rest = device;
     while let Some(at) = rest.find("gpu:") {
         let behind = &rest[at + 4..];
-        let digits = behind.len()
-            - behind
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-                .len();
+        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         out.push_str(&rest[..at]);
         out.push_str(if digits > 0 { "cpu:0" } else { "gpu:" });
         rest = &behind[digits..];
@@ -163,13 +160,9 @@ fn memory(own: &Memory) -> MessageWriter {
     let first = if own.is_host { 2 } else { 4 };
     out.int(first, own.temp);
     out.int(first + 1, own.persistent);
-    for (number, value) in [
-        (6, own.requested),
-        (7, own.peak),
-        (8, own.residual),
-        (9, own.output),
-        (10, own.in_use),
-    ] {
+    for (number, value) in
+        [(6, own.requested), (7, own.peak), (8, own.residual), (9, own.output), (10, own.in_use)]
+    {
         out.int(number, value);
     }
     let outputs: BTreeMap<_, _> = own.outputs.iter().copied().collect();

@@ -103,17 +103,7 @@ struct Rule {
     conditions: Vec<Condition>,
 }
 
-const FACTS: [&str; 9] = [
-    "op",
-    "class",
-    "wait",
-    "layer",
-    "label",
-    "long",
-    "eager",
-    "builds",
-    "collective",
-];
+const FACTS: [&str; 9] = ["op", "class", "wait", "layer", "label", "long", "eager", "builds", "collective"];
 /// Characters of a name that a kind of collective is looked for in: names may have a megabyte.
 const MOST_LETTERS: usize = 400;
 /// What was found of the facts.
@@ -139,12 +129,7 @@ static EXCHANGES: LazyLock<Patterns> = LazyLock::new(|| RULES.list("exchanges"))
 pub fn class(texts: &Texts<'_>) -> Class {
     let mut found = Found::default();
     RULES.find(&mut found, 0..4, texts);
-    Class {
-        is_op: found[0].is_some(),
-        class: found[1].unwrap_or("compute"),
-        wait: found[2],
-        layer: found[3],
-    }
+    Class { is_op: found[0].is_some(), class: found[1].unwrap_or("compute"), wait: found[2], layer: found[3] }
 }
 
 /// What the thread that runs the program does in a slice: of its texts, name, category and op_name count.
@@ -163,16 +148,9 @@ pub fn doing(texts: &Texts<'_>) -> Doing {
 pub fn collective(name: &str) -> Option<&'static str> {
     let small = |letter: char| letter.is_ascii_lowercase() || letter == ':';
     let begin: String = name.chars().take(MOST_LETTERS).collect();
-    let letters: String = begin
-        .to_lowercase()
-        .chars()
-        .filter(|letter| small(*letter))
-        .collect();
+    let letters: String = begin.to_lowercase().chars().filter(|letter| small(*letter)).collect();
     let mut found = Found::default();
-    let texts = Texts {
-        letters: Some(&letters),
-        ..Texts::default()
-    };
+    let texts = Texts { letters: Some(&letters), ..Texts::default() };
     RULES.find(&mut found, 8..9, &texts);
     found[8]
 }
@@ -244,12 +222,7 @@ impl Rules {
                 .ok_or(whole)?;
             let about: &'static str = std::mem::take(&mut about).leak();
             rules.add(of, value, text).ok_or(whole)?;
-            rules.lines.push(Line {
-                of,
-                value,
-                text,
-                about: about.trim_end(),
-            });
+            rules.lines.push(Line { of, value, text, about: about.trim_end() });
         }
         Ok(rules)
     }
@@ -315,11 +288,7 @@ impl Rules {
             "not" => false,
             _ => return None,
         };
-        Some(Condition {
-            column,
-            wanted,
-            patterns: patterns_of(&self.written_out(patterns)?),
-        })
+        Some(Condition { column, wanted, patterns: patterns_of(&self.written_out(patterns)?) })
     }
 
     fn list(&self, name: &str) -> Patterns {

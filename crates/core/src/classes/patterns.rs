@@ -51,10 +51,7 @@ impl Patterns {
         if let Some(word) = pattern.strip_prefix('<') {
             let closed = word.strip_suffix('>');
             let text = closed.unwrap_or_else(|| word.trim_end_matches('*'));
-            self.words.push(Word {
-                text: finder(text),
-                closed: closed.is_some(),
-            });
+            self.words.push(Word { text: finder(text), closed: closed.is_some() });
             return;
         }
         let (open, shut) = (pattern.strip_prefix('*'), pattern.strip_suffix('*'));

@@ -23,12 +23,9 @@ pub fn marks_step(name: &str) -> bool {
 /// True for a batch of an inference server, which says how many requests of it are new and how many go on, or
 /// which of both it does.
 fn serves(name: &str) -> bool {
-    let counted = name
-        .strip_prefix("execute_")
-        .and_then(|rest| rest.split_once("context_"))
-        .is_some_and(|(size, rest)| {
-            size.bytes().all(|b| b.is_ascii_digit() || b == b'_') && rest.contains("_generation_")
-        });
+    let counted = name.strip_prefix("execute_").and_then(|rest| rest.split_once("context_")).is_some_and(
+        |(size, rest)| size.bytes().all(|b| b.is_ascii_digit() || b == b'_') && rest.contains("_generation_"),
+    );
     let named = name
         .strip_prefix("step[")
         .and_then(|rest| rest.strip_suffix(']'))
@@ -77,8 +74,7 @@ const KERAS_FUNCTIONS: [&str; 5] = [
 ];
 
 fn numbered(name: &str, prefix: &str) -> bool {
-    name.strip_prefix(prefix)
-        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn loop_mark(name: &str) -> bool {
@@ -87,13 +83,8 @@ fn loop_mark(name: &str) -> bool {
         return false;
     }
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let bare = bare
-        .trim_end_matches([' ', '_', '#', ':', '=', '-', '/', '['])
-        .trim();
-    LOOP_MARKS
-        .iter()
-        .any(|mark| bare.eq_ignore_ascii_case(mark))
-        || KERAS_FUNCTIONS.contains(&bare)
+    let bare = bare.trim_end_matches([' ', '_', '#', ':', '=', '-', '/', '[']).trim();
+    LOOP_MARKS.iter().any(|mark| bare.eq_ignore_ascii_case(mark)) || KERAS_FUNCTIONS.contains(&bare)
 }
 
 #[cfg(test)]

@@ -10,9 +10,7 @@ pub fn op_of(name: &str) -> Option<(&str, &str)> {
         && letters.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'>');
     let first = *node.as_bytes().first()?;
     let named = (first.is_ascii_alphanumeric() || first == b'.' || first == b'_')
-        && node
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"_./>-^".contains(&b));
+        && node.bytes().all(|b| b.is_ascii_alphanumeric() || b"_./>-^".contains(&b));
     (op_type && named).then_some((node, op))
 }
 
@@ -26,10 +24,7 @@ mod tests {
             op_of("StatefulPartitionedCall/a_1/MatMul:_MklMatMul"),
             Some(("StatefulPartitionedCall/a_1/MatMul", "_MklMatMul"))
         );
-        assert_eq!(
-            op_of("EagerPyFunc:EagerPyFunc"),
-            Some(("EagerPyFunc", "EagerPyFunc"))
-        );
+        assert_eq!(op_of("EagerPyFunc:EagerPyFunc"), Some(("EagerPyFunc", "EagerPyFunc")));
         for name in [
             "Iterator::Root::Prefetch",
             "EagerLocalExecute: MatMul",

@@ -48,11 +48,7 @@ pub struct Input {
 }
 
 enum Place {
-    File {
-        path: PathBuf,
-        offset: u64,
-        len: Option<u64>,
-    },
+    File { path: PathBuf, offset: u64, len: Option<u64> },
     Bytes(Arc<Vec<u8>>),
     Reader(Mutex<Option<Box<dyn Read + Send>>>),
 }
@@ -74,12 +70,7 @@ impl Input {
     }
 
     fn new(place: Place, codec: Codec) -> Input {
-        Input {
-            place,
-            codec,
-            crc: None,
-            tally: Arc::default(),
-        }
+        Input { place, codec, crc: None, tally: Arc::default() }
     }
 
     /// The same bytes, whose CRC-32 is compared with `crc` whenever they are read from the first to the last.
@@ -113,22 +104,16 @@ impl Input {
         let packed = self.packed()?;
         let read: Box<dyn Read + Send> = match self.codec {
             Codec::Plain => Box::new(packed),
-            Codec::Gzip => Box::new(Guard {
-                read: Members::new(packed),
-                tally: Arc::clone(&self.tally),
-                out: 0,
-            }),
+            Codec::Gzip => {
+                Box::new(Guard { read: Members::new(packed), tally: Arc::clone(&self.tally), out: 0 })
+            }
             Codec::Deflate => Box::new(Guard {
                 read: DeflateDecoder::new(BufReader::with_capacity(1 << 18, packed)),
                 tally: Arc::clone(&self.tally),
                 out: 0,
             }),
         };
-        let count = Count {
-            read,
-            tally: Arc::clone(&self.tally),
-            out: 0,
-        };
+        let count = Count { read, tally: Arc::clone(&self.tally), out: 0 };
         Ok(match self.crc {
             Some(crc) => Box::new(Checked::new(count, crc)),
             None => Box::new(count),
@@ -144,24 +129,13 @@ impl Input {
                 let file = File::open(path)?;
                 let size = file.metadata()?.len();
                 let there = size.saturating_sub(*offset);
-                Bytes::File {
-                    file,
-                    offset: *offset,
-                    len: len.map_or(there, |len| len.min(there)),
-                }
+                Bytes::File { file, offset: *offset, len: len.map_or(there, |len| len.min(there)) }
             }
             _ => self.spool(&mut cut)?,
         };
         let stored = self.codec == Codec::Plain && !matches!(self.place, Place::Reader(_));
-        let access = RandomAccess {
-            bytes,
-            tally: Arc::clone(&self.tally),
-            stored,
-            cut,
-        };
-        self.tally
-            .unpacked
-            .fetch_max(access.len(), Ordering::Relaxed);
+        let access = RandomAccess { bytes, tally: Arc::clone(&self.tally), stored, cut };
+        self.tally.unpacked.fetch_max(access.len(), Ordering::Relaxed);
         Ok(access)
     }
 
@@ -213,19 +187,12 @@ impl Input {
                 None => return Err(Error::new(Kind::Io, "a stream can be read only once")),
             },
         };
-        Ok(Packed {
-            source,
-            tally: Some(Arc::clone(&self.tally)),
-            at: 0,
-        })
+        Ok(Packed { source, tally: Some(Arc::clone(&self.tally)), at: 0 })
     }
 
     /// Reads everything: up to [`SPOOL_BYTES`] into memory, more into an unnamed temporary file.
     fn spool(&self, cut: &mut Option<String>) -> Result<Bytes> {
-        let mut read = Whole {
-            read: self.open()?,
-            cut,
-        };
+        let mut read = Whole { read: self.open()?, cut };
         let mut data = Vec::new();
         read.by_ref().take(SPOOL_BYTES).read_to_end(&mut data)?;
         if (data.len() as u64) < SPOOL_BYTES {
@@ -235,11 +202,7 @@ impl Input {
         file.write_all(&data)?;
         drop(data);
         let len = SPOOL_BYTES + io::copy(&mut read, &mut file)?;
-        Ok(Bytes::File {
-            file,
-            offset: 0,
-            len,
-        })
+        Ok(Bytes::File { file, offset: 0, len })
     }
 }
 

@@ -39,9 +39,7 @@ impl Hash {
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Reads again when a signal came in between.
@@ -101,9 +99,7 @@ impl Read for Packed {
         };
         if let Some(tally) = &self.tally {
             tally.packed.fetch_add(n as u64, Ordering::Relaxed);
-            tally
-                .passed
-                .fetch_max(self.at + n as u64, Ordering::Relaxed);
+            tally.passed.fetch_max(self.at + n as u64, Ordering::Relaxed);
             let mut hash = lock(&tally.hash);
             if hash.in_passing {
                 hash.take(self.at, &out[..n]);

@@ -74,23 +74,16 @@ impl RandomAccess {
     fn fill(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         match &self.bytes {
             Bytes::Memory(data) => {
-                let rest = data
-                    .get(offset.min(data.len() as u64) as usize..)
-                    .unwrap_or_default();
+                let rest = data.get(offset.min(data.len() as u64) as usize..).unwrap_or_default();
                 let n = rest.len().min(out.len());
                 out[..n].copy_from_slice(&rest[..n]);
                 Ok(n)
             }
-            Bytes::File {
-                file,
-                offset: base,
-                len,
-            } => {
+            Bytes::File { file, offset: base, len } => {
                 let most = len.saturating_sub(offset).min(out.len() as u64) as usize;
                 let mut done = 0;
                 while done < most {
-                    match retry(|| file.read_at(&mut out[done..most], base + offset + done as u64))?
-                    {
+                    match retry(|| file.read_at(&mut out[done..most], base + offset + done as u64))? {
                         0 => break,
                         n => done += n,
                     }
@@ -110,12 +103,7 @@ pub fn unnamed_file() -> io::Result<File> {
 pub fn unnamed_file_in(folder: &Path) -> io::Result<File> {
     for attempt in 0_u32.. {
         let path = folder.join(format!("stepscope-{}-{attempt}", std::process::id()));
-        match File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)
-        {
+        match File::options().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => {
                 std::fs::remove_file(&path)?;
                 return Ok(file);

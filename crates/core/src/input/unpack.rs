@@ -29,10 +29,7 @@ enum State {
 impl Members {
     pub fn new(packed: Packed) -> Self {
         let read = BufReader::with_capacity(1 << 18, packed);
-        Members {
-            member: Some(GzDecoder::new(read)),
-            state: State::Inside,
-        }
+        Members { member: Some(GzDecoder::new(read)), state: State::Inside }
     }
 
     /// After a member: true when another one follows.
@@ -74,8 +71,7 @@ impl std::error::Error for Trailing {}
 /// True for an error of packed bytes that comes when all before it is unpacked and good.
 pub(crate) fn ends_early(error: &io::Error) -> bool {
     let inner = error.get_ref();
-    error.kind() == io::ErrorKind::UnexpectedEof
-        || inner.is_some_and(|inner| inner.is::<Trailing>())
+    error.kind() == io::ErrorKind::UnexpectedEof || inner.is_some_and(|inner| inner.is::<Trailing>())
 }
 
 impl Read for Members {
@@ -144,11 +140,7 @@ pub(crate) struct Checked<R> {
 
 impl<R> Checked<R> {
     pub fn new(read: R, crc: u32) -> Self {
-        Checked {
-            read,
-            seen: Crc::new(),
-            wanted: Some(crc),
-        }
+        Checked { read, seen: Crc::new(), wanted: Some(crc) }
     }
 }
 
@@ -156,8 +148,7 @@ impl<R: Read> Read for Checked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.read.read(out)?;
         self.seen.update(&out[..n]);
-        if n == 0 && !out.is_empty() && self.wanted.take().is_some_and(|crc| crc != self.seen.sum())
-        {
+        if n == 0 && !out.is_empty() && self.wanted.take().is_some_and(|crc| crc != self.seen.sum()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "the checksum of the archive does not match",

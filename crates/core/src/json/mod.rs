@@ -112,13 +112,7 @@ impl<'o> Minified<'o> {
 
     /// Takes `data[start..end]` as the `length` first bytes of `small`.
     #[inline(always)]
-    pub fn known(
-        &mut self,
-        data: &[u8],
-        start: usize,
-        (small, length): (&[u8; 32], usize),
-        end: usize,
-    ) {
+    pub fn known(&mut self, data: &[u8], start: usize, (small, length): (&[u8; 32], usize), end: usize) {
         if self.on {
             push(self.out, data, self.from, start);
             let to = self.out.len() + length;
@@ -168,12 +162,7 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// A cursor at `pos`.
     pub fn new(data: &'a [u8], pos: usize) -> Self {
-        Cursor {
-            data,
-            pos,
-            odd: 0,
-            outer: Vec::new(),
-        }
+        Cursor { data, pos, odd: 0, outer: Vec::new() }
     }
 
     /// The next byte.
@@ -237,11 +226,7 @@ impl<'a> Cursor<'a> {
         let at = special(self.data, start);
         if self.data.get(at) == Some(&b'"') {
             self.pos = at + 1;
-            return Ok(Text {
-                start,
-                end: at,
-                odd: 0,
-            });
+            return Ok(Text { start, end: at, odd: 0 });
         }
         self.string_slow(start, at)
     }
@@ -255,11 +240,7 @@ impl<'a> Cursor<'a> {
                 Some(b'"') => {
                     self.pos = at + 1;
                     self.odd |= odd;
-                    return Ok(Text {
-                        start,
-                        end: at,
-                        odd,
-                    });
+                    return Ok(Text { start, end: at, odd });
                 }
                 Some(b'\\') => {
                     odd |= ESCAPED;
@@ -396,11 +377,7 @@ impl<'a> Cursor<'a> {
         match self.peek()? {
             first @ (b'{' | b'[') => {
                 self.container(first == b'{', out)?;
-                Ok(if first == b'{' {
-                    Shape::Object
-                } else {
-                    Shape::Array
-                })
+                Ok(if first == b'{' { Shape::Object } else { Shape::Array })
             }
             first => self.scalar(first),
         }

@@ -17,14 +17,8 @@ fn accepts_and_minifies() {
     for (text, minified) in [
         ("{ }", "{}"),
         ("[ 1 , 2.5e-3,\t-0 ]", "[1,2.5e-3,-0]"),
-        (
-            "{\"a b\" : [ { } , \" x \\\" y \" ] , \"c\":null}",
-            "{\"a b\":[{},\" x \\\" y \"],\"c\":null}",
-        ),
-        (
-            "[[],[[]],{\"a\":[true,false]}]",
-            "[[],[[]],{\"a\":[true,false]}]",
-        ),
+        ("{\"a b\" : [ { } , \" x \\\" y \" ] , \"c\":null}", "{\"a b\":[{},\" x \\\" y \"],\"c\":null}"),
+        ("[[],[[]],{\"a\":[true,false]}]", "[[],[[]],{\"a\":[true,false]}]"),
     ] {
         let (shape, out, odd) = read(text);
         assert!(shape.is_ok(), "{text}");
@@ -36,11 +30,7 @@ fn accepts_and_minifies() {
 #[test]
 fn repairs() {
     for (text, valid, flag) in [
-        (
-            "[NaN,-Infinity,Infinity]",
-            "[\"NaN\",\"-Infinity\",\"Infinity\"]",
-            NOT_FINITE,
-        ),
+        ("[NaN,-Infinity,Infinity]", "[\"NaN\",\"-Infinity\",\"Infinity\"]", NOT_FINITE),
         ("{\"a\":[1,2,],}", "{\"a\":[1,2]}", TRAILING_COMMA),
         ("[\"\\ud800\"]", "[\"\u{fffd}\"]", SURROGATE),
         ("[\"\\ud83d\\ude00\"]", "[\"\u{1f600}\"]", SURROGATE),
@@ -93,11 +83,7 @@ fn every_prefix_of_good_json_asks_for_more() {
     for cut in 0..text.len() {
         let mut cursor = Cursor::new(&text.as_bytes()[..cut], 0);
         let mut sink = Vec::new();
-        assert_eq!(
-            cursor.value(&mut Minified::new(&mut sink, 0, false)),
-            Err(Fault::More),
-            "{cut}"
-        );
+        assert_eq!(cursor.value(&mut Minified::new(&mut sink, 0, false)), Err(Fault::More), "{cut}");
     }
 }
 
@@ -123,10 +109,7 @@ fn unescapes() {
     assert_eq!(String::from_utf8(out).unwrap(), "a\n\u{e9}\u{1f600}/\\q");
     let mut out = Vec::new();
     assert!(unescape(b"\\udc00x\\ud800\\u0041\xff", &mut out));
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        "\u{fffd}x\u{fffd}A\u{fffd}"
-    );
+    assert_eq!(String::from_utf8(out).unwrap(), "\u{fffd}x\u{fffd}A\u{fffd}");
 }
 
 proptest! {

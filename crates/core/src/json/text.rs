@@ -64,10 +64,7 @@ fn unicode(raw: &[u8], at: usize) -> (char, usize) {
         && let Ok(low @ 0xdc00..0xe000) = hex4(raw, at + 8)
     {
         let code = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-        return (
-            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
-            12,
-        );
+        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
     }
     (char::REPLACEMENT_CHARACTER, 6)
 }
@@ -148,10 +145,7 @@ pub fn write_valid(raw: &[u8], out: &mut Vec<u8>) -> bool {
             }
             _ => {
                 // A number may be the last byte of `raw`, where the cursor would wait for more.
-                while cursor
-                    .peek()
-                    .is_ok_and(|b| !is_space(b) && !b",:[]{}\"".contains(&b))
-                {
+                while cursor.peek().is_ok_and(|b| !is_space(b) && !b",:[]{}\"".contains(&b)) {
                     cursor.pos += 1;
                 }
                 let word = &raw[start..cursor.pos];

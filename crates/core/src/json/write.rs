@@ -25,11 +25,7 @@ pub fn push_text(out: &mut String, text: &str) {
 
 /// Appends a number; those that JSON lacks become strings.
 pub fn push_f64(out: &mut String, value: f64) {
-    _ = if value.is_finite() {
-        write!(out, "{value:?}")
-    } else {
-        write!(out, "\"{}\"", special(value))
-    };
+    _ = if value.is_finite() { write!(out, "{value:?}") } else { write!(out, "\"{}\"", special(value)) };
 }
 
 /// Appends a 32-bit number with no more digits than it has.

@@ -76,12 +76,7 @@ impl Builder {
         for key in self.lanes(None) {
             wanted.steps(self.pack(key))?;
         }
-        let Builder {
-            mut packer,
-            mut runs,
-            labels,
-            ..
-        } = self;
+        let Builder { mut packer, mut runs, labels, .. } = self;
         runs.sort_unstable_by_key(|run| (run.track, run.depth, run.rows.start));
         let several = runs.chunk_by(|one, other| one.key() == other.key());
         if several.clone().any(|lane| lane.len() > 1) {
@@ -127,9 +122,5 @@ fn pack_lane(packer: &mut Packer, (track, depth): (i64, u32), mut slices: Vec<Sl
     }
     let first = packer.len();
     slices.into_iter().for_each(|slice| packer.push(slice));
-    Lane {
-        track,
-        depth,
-        rows: first..packer.len(),
-    }
+    Lane { track, depth, rows: first..packer.len() }
 }

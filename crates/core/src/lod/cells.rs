@@ -94,11 +94,7 @@ impl Window {
     /// The same moments on the clock of a part; `None` when it has none of them.
     fn on_clock(self, of: &Part) -> Option<Self> {
         let (from_ps, to_ps) = of.on_clock(self.from_ps, self.to_ps)?;
-        Some(Window {
-            from_ps,
-            to_ps,
-            px: self.px,
-        })
+        Some(Window { from_ps, to_ps, px: self.px })
     }
 }
 
@@ -137,14 +133,7 @@ fn lanes_of(part: &Part, track: i64, index: u32, window: Window, cells: &mut Vec
     for of_lane in packed.of_track(track.wrapping_sub(part.first_id)) {
         let rows = of_lane.rows.clone();
         let begin = |moment: i64| rows.start + packed.slices.before(rows.clone(), moment);
-        let mut lane = Lane {
-            packed,
-            near: &mut near,
-            window,
-            track: index,
-            depth: of_lane.depth,
-            cells,
-        };
+        let mut lane = Lane { packed, near: &mut near, window, track: index, depth: of_lane.depth, cells };
         let inside = begin(window.from_ps)..begin(window.to_ps);
         lane.reaching_in(rows.start..inside.start);
         lane.starting(inside);
@@ -260,11 +249,7 @@ fn joined(one: Cell, other: Cell) -> Cell {
         end_ps: one.end_ps.max(other.end_ps),
         count: one.count + other.count,
         busy_ps: one.busy_ps.saturating_add(other.busy_ps),
-        longest: if other.longest.dur_ps > one.longest.dur_ps {
-            other.longest
-        } else {
-            one.longest
-        },
+        longest: if other.longest.dur_ps > one.longest.dur_ps { other.longest } else { one.longest },
         ..one
     }
 }

@@ -87,16 +87,11 @@ fn read(file: &Buffer) -> Option<Packed> {
     let mut at = HEAD_BYTES;
     let mut next = |count: usize, bytes: usize| {
         let length = count.checked_mul(bytes)?.checked_next_multiple_of(8)?;
-        let part =
-            (at.checked_add(length)? <= file.len()).then(|| file.slice_with_length(at, length))?;
+        let part = (at.checked_add(length)? <= file.len()).then(|| file.slice_with_length(at, length))?;
         at += length;
         Some(part)
     };
-    let (of_lanes, ends, texts) = (
-        next(lanes, LANE_BYTES)?,
-        next(labels, 8)?,
-        next(name_bytes, 1)?,
-    );
+    let (of_lanes, ends, texts) = (next(lanes, LANE_BYTES)?, next(labels, 8)?, next(name_bytes, 1)?);
     let types = next(labels, 4)?;
     let (type_ends, type_texts) = (next(op_types, 8)?, next(type_bytes, 1)?);
     let directory = next(rows.div_ceil(BLOCK_ROWS), ENTRY_BYTES)?;
@@ -126,11 +121,7 @@ fn lanes_of(bytes: &[u8], rows: usize) -> Option<Vec<Lane>> {
     for lane in bytes.as_chunks::<LANE_BYTES>().0 {
         let first = usize::try_from(long(lane, 2)).ok()?;
         let end = first.checked_add(usize::try_from(long(lane, 3)).ok()?)?;
-        let lane = Lane {
-            track: long(lane, 0),
-            depth: u32::try_from(long(lane, 1)).ok()?,
-            rows: first..end,
-        };
+        let lane = Lane { track: long(lane, 0), depth: u32::try_from(long(lane, 1)).ok()?, rows: first..end };
         let in_order = lanes.last().is_none_or(|last| last.key() < lane.key());
         if end > rows || !in_order {
             return None;

@@ -34,11 +34,8 @@ pub fn write(cells: &[Cell], window: Window) -> Vec<u8> {
     for (i, (name, kind)) in columns.iter().enumerate() {
         let comma = if i > 0 { "," } else { "" };
         // Writing into a String cannot fail.
-        let _ = write!(
-            header,
-            "{comma}{{\"name\":\"{name}\",\"type\":\"{kind}\",\"length\":{}}}",
-            cells.len()
-        );
+        let _ =
+            write!(header, "{comma}{{\"name\":\"{name}\",\"type\":\"{kind}\",\"length\":{}}}", cells.len());
     }
     header.push_str("]}");
     let mut out = Vec::with_capacity(header.len() + 128 + CELL_BYTES * cells.len());

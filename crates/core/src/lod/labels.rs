@@ -16,11 +16,7 @@ impl Labels {
     /// Labels that were written before. `None` when the parts do not belong together.
     pub(super) fn of(names: Vec<String>, op_types: Vec<String>, types: Vec<u32>) -> Option<Labels> {
         let known = |number: &u32| *number as usize <= op_types.len();
-        (names.len() == types.len() && types.iter().all(known)).then_some(Labels {
-            names,
-            op_types,
-            types,
-        })
+        (names.len() == types.len() && types.iter().all(known)).then_some(Labels { names, op_types, types })
     }
 
     /// How many there are.
@@ -39,10 +35,7 @@ impl Labels {
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.names.iter().zip(&self.types).map(|(name, number)| {
             let op_type = (*number as usize).checked_sub(1);
-            (
-                name.as_str(),
-                op_type.map(|place| self.op_types[place].as_str()),
-            )
+            (name.as_str(), op_type.map(|place| self.op_types[place].as_str()))
         })
     }
 

@@ -81,12 +81,7 @@ pub struct Packed {
 impl Packed {
     /// Builds the pyramid over rows whose lanes are in order.
     fn new(slices: Rows, lanes: Vec<Lane>, labels: Labels) -> Packed {
-        Packed {
-            pyramid: Pyramid::new(&slices),
-            slices,
-            lanes,
-            labels,
-        }
+        Packed { pyramid: Pyramid::new(&slices), slices, lanes, labels }
     }
 
     /// How many slices there are.
@@ -105,12 +100,8 @@ impl Packed {
     #[must_use]
     pub fn bounds_ps(&self) -> Option<(i64, i64)> {
         let firsts = self.lanes.iter().filter(|lane| !lane.rows.is_empty());
-        let first = firsts
-            .map(|lane| self.slices.ts_ps(lane.rows.start))
-            .min()?;
-        let all = self
-            .pyramid
-            .over(&mut Near::new(&self.slices), 0..self.len())?;
+        let first = firsts.map(|lane| self.slices.ts_ps(lane.rows.start)).min()?;
+        let all = self.pyramid.over(&mut Near::new(&self.slices), 0..self.len())?;
         Some((first, all.end_ps))
     }
 
@@ -176,11 +167,7 @@ impl Lod {
                 numbers.push(number);
             }
             lod.numbers.push(numbers);
-            for lanes in part
-                .packed
-                .lanes
-                .chunk_by(|one, other| one.track == other.track)
-            {
+            for lanes in part.packed.lanes.chunk_by(|one, other| one.track == other.track) {
                 let track = lanes[0].track.wrapping_add(part.first_id);
                 lod.of_track.entry(track).or_default().push(place);
             }

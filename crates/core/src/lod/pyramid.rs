@@ -48,17 +48,9 @@ impl Level {
     }
 
     fn of(blocks: impl Iterator<Item = Block>) -> Level {
-        let bytes = blocks.flat_map(|block| {
-            [
-                block.longest as i64,
-                block.longest_ps,
-                block.end_ps,
-                block.sum_ps,
-            ]
-        });
-        Level(Buffer::from_vec(
-            bytes.map(i64::to_le).collect::<Vec<i64>>(),
-        ))
+        let bytes =
+            blocks.flat_map(|block| [block.longest as i64, block.longest_ps, block.end_ps, block.sum_ps]);
+        Level(Buffer::from_vec(bytes.map(i64::to_le).collect::<Vec<i64>>()))
     }
 }
 
@@ -168,10 +160,7 @@ impl Pyramid {
             for level in &self.levels {
                 let size = step * FACTOR;
                 let here = row / size;
-                if !row.is_multiple_of(size)
-                    || here >= level.len()
-                    || level.at(here).end_ps > moment
-                {
+                if !row.is_multiple_of(size) || here >= level.len() || level.at(here).end_ps > moment {
                     break;
                 }
                 step = size;
@@ -189,12 +178,7 @@ impl Pyramid {
 fn of_rows(slices: &mut Near<'_>, rows: Range<usize>) -> Option<Block> {
     let first = rows.start;
     let (starts, durations) = slices.spans(rows);
-    let mut whole = Block {
-        longest: first,
-        longest_ps: *durations.first()?,
-        end_ps: i64::MIN,
-        sum_ps: 0,
-    };
+    let mut whole = Block { longest: first, longest_ps: *durations.first()?, end_ps: i64::MIN, sum_ps: 0 };
     for (row, (ts_ps, dur_ps)) in (first..).zip(starts.iter().zip(durations)) {
         if *dur_ps > whole.longest_ps {
             (whole.longest, whole.longest_ps) = (row, *dur_ps);
@@ -209,9 +193,5 @@ fn join(one: Block, other: Block) -> Block {
     let (a, b) = (one.longest_ps, other.longest_ps);
     let other_is_longer = b > a || (b == a && other.longest < one.longest);
     let longer = if other_is_longer { other } else { one };
-    Block {
-        end_ps: one.end_ps.max(other.end_ps),
-        sum_ps: one.sum_ps.saturating_add(other.sum_ps),
-        ..longer
-    }
+    Block { end_ps: one.end_ps.max(other.end_ps), sum_ps: one.sum_ps.saturating_add(other.sum_ps), ..longer }
 }

@@ -47,16 +47,13 @@ impl Rows {
         if directory.len() != blocks.checked_mul(ENTRY_BYTES)? {
             return None;
         }
-        let this = Rows {
-            rows,
-            directory,
-            data,
-        };
+        let this = Rows { rows, directory, data };
         let whole = (0..blocks).all(|block| {
             let entry = this.entry(block);
-            let known = entry.shapes.iter().all(|shape| {
-                WIDTHS.contains(&shape.width) && usize::from(shape.unit) < UNITS.len()
-            });
+            let known = entry
+                .shapes
+                .iter()
+                .all(|shape| WIDTHS.contains(&shape.width) && usize::from(shape.unit) < UNITS.len());
             known && entry.end.is_some_and(|end| end <= this.data.len())
         });
         whole.then_some(this)
@@ -119,12 +116,8 @@ impl Rows {
         match width {
             0 => values.fill(base),
             1 => read_into(values, bytes, |&[byte]| value(u64::from(byte))),
-            2 => read_into(values, bytes, |two| {
-                value(u64::from(u16::from_le_bytes(*two)))
-            }),
-            4 => read_into(values, bytes, |four| {
-                value(u64::from(u32::from_le_bytes(*four)))
-            }),
+            2 => read_into(values, bytes, |two| value(u64::from(u16::from_le_bytes(*two)))),
+            4 => read_into(values, bytes, |four| value(u64::from(u32::from_le_bytes(*four)))),
             _ => read_into(values, bytes, |eight| value(u64::from_le_bytes(*eight))),
         }
     }
@@ -162,12 +155,7 @@ impl Rows {
         Entry {
             at,
             end: next,
-            base: [
-                long(bytes, 1),
-                long(bytes, 2),
-                long(bytes, 3),
-                long(bytes, 4) & 0xffff_ffff,
-            ],
+            base: [long(bytes, 1), long(bytes, 2), long(bytes, 3), long(bytes, 4) & 0xffff_ffff],
             shapes,
         }
     }
@@ -196,10 +184,7 @@ impl Rows {
 
 impl Shape {
     fn of(byte: u8) -> Shape {
-        Shape {
-            width: byte & 15,
-            unit: byte >> 4,
-        }
+        Shape { width: byte & 15, unit: byte >> 4 }
     }
 }
 
@@ -215,12 +200,7 @@ impl<'a> Near<'a> {
     /// No block of the rows is unpacked yet.
     #[must_use]
     pub fn new(rows: &'a Rows) -> Self {
-        Near {
-            rows,
-            block: usize::MAX,
-            ts_ps: [0; BLOCK_ROWS],
-            dur_ps: [0; BLOCK_ROWS],
-        }
+        Near { rows, block: usize::MAX, ts_ps: [0; BLOCK_ROWS], dur_ps: [0; BLOCK_ROWS] }
     }
 
     /// Starts and durations of rows of one block.
@@ -300,11 +280,7 @@ impl Packer {
         if !self.block.is_empty() {
             self.pack();
         }
-        Rows {
-            rows: self.rows,
-            directory: Buffer::from(self.directory),
-            data: Buffer::from(self.data),
-        }
+        Rows { rows: self.rows, directory: Buffer::from(self.directory), data: Buffer::from(self.data) }
     }
 
     fn pack(&mut self) {
@@ -320,8 +296,7 @@ impl Packer {
         for (base, _) in &columns[..3] {
             self.directory.extend_from_slice(&base.to_le_bytes());
         }
-        self.directory
-            .extend_from_slice(&(columns[3].0 as u32).to_le_bytes());
+        self.directory.extend_from_slice(&(columns[3].0 as u32).to_le_bytes());
         for (_, shape) in columns {
             self.directory.push(shape.width | shape.unit << 4);
         }
@@ -330,34 +305,22 @@ impl Packer {
     }
 
     /// Packs a column in the unit that takes the fewest bytes.
-    fn column(
-        &mut self,
-        block: &[Slice],
-        value: impl Fn(&Slice) -> i64,
-        units: &[u64],
-    ) -> (i64, Shape) {
+    fn column(&mut self, block: &[Slice], value: impl Fn(&Slice) -> i64, units: &[u64]) -> (i64, Shape) {
         let base = block.iter().map(&value).min().unwrap_or(0);
         let beyond = |slice: &Slice| value(slice).wrapping_sub(base) as u64;
         let most = block.iter().map(beyond).max().unwrap_or(0);
         let fits = |unit: u64| block.iter().all(|slice| beyond(slice).is_multiple_of(unit));
-        let mut shape = Shape {
-            width: width(most),
-            unit: 0,
-        };
+        let mut shape = Shape { width: width(most), unit: 0 };
         for (place, unit) in (0u8..).zip(units) {
             let narrower = width(most / unit);
             if narrower < shape.width && fits(*unit) {
-                shape = Shape {
-                    width: narrower,
-                    unit: place,
-                };
+                shape = Shape { width: narrower, unit: place };
             }
         }
         let unit = UNITS[usize::from(shape.unit)];
         for slice in block {
             let bytes = (beyond(slice) / unit).to_le_bytes();
-            self.data
-                .extend_from_slice(&bytes[..usize::from(shape.width)]);
+            self.data.extend_from_slice(&bytes[..usize::from(shape.width)]);
         }
         (base, shape)
     }

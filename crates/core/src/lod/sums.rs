@@ -174,11 +174,7 @@ impl Sums {
             };
             adding.own.clear();
             let mut next = lane.rows.start;
-            while let Some(row) =
-                packed
-                    .pyramid
-                    .first_beyond(&packed.slices, next..inside.start, from)
-            {
+            while let Some(row) = packed.pyramid.first_beyond(&packed.slices, next..inside.start, from) {
                 next = row + 1;
                 let slice = packed.slices.slice(row);
                 let after = (next < lane.rows.end).then(|| packed.slices.ts_ps(next));
@@ -309,11 +305,7 @@ fn within(packed: &Packed, lane: &Lane, from: i64, to: i64) -> Range<usize> {
 /// Picoseconds since a piece began; none for a moment before.
 #[inline]
 fn since(from: i64, moment: i64) -> u64 {
-    if moment <= from {
-        0
-    } else {
-        moment.abs_diff(from)
-    }
+    if moment <= from { 0 } else { moment.abs_diff(from) }
 }
 
 fn fit(value: i128) -> i64 {

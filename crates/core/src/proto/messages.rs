@@ -5,8 +5,8 @@
 //! need a message whole in memory, refuse it whole where one field is damaged, and cannot read text.
 
 pub use super::tensorflow::{
-    DATA_TYPES, DEVICE_STEP_STATS, GRAPH_DEF, META_GRAPH_DEF, PROFILE_PROTO, RUN_METADATA,
-    SAVED_MODEL, STEP_STATS,
+    DATA_TYPES, DEVICE_STEP_STATS, GRAPH_DEF, META_GRAPH_DEF, PROFILE_PROTO, RUN_METADATA, SAVED_MODEL,
+    STEP_STATS,
 };
 
 /// A message type.
@@ -70,22 +70,12 @@ impl Message {
 
 /// A field that occurs once.
 pub const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field {
-        number,
-        name,
-        kind,
-        repeated: false,
-    }
+    Field { number, name, kind, repeated: false }
 }
 
 /// A field that may be repeated.
 pub const fn many(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field {
-        number,
-        name,
-        kind,
-        repeated: true,
-    }
+    Field { number, name, kind, repeated: true }
 }
 
 /// Name of an element type; `DT_<n>` for one that is newer than this table.

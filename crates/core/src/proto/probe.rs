@@ -49,12 +49,7 @@ impl Head {
             // Text may begin with it, nothing else can; white space says nothing and keeps the offsets.
             bytes[..BOM.len()].fill(b' ');
         }
-        Ok(Head {
-            bytes,
-            at: 0,
-            rest,
-            error,
-        })
+        Ok(Head { bytes, at: 0, rest, error })
     }
 
     /// The first bytes.
@@ -85,21 +80,14 @@ pub fn choose(head: &Head, roots: &[&'static Message]) -> Result<(&'static Messa
         return Err(Error::at(Kind::Damaged, 0, "the file is empty"));
     }
     if let Some(name) = first_name(bytes)
-        && let Some(root) = roots.iter().find(|root| {
-            root.fields
-                .iter()
-                .any(|field| field.name.as_bytes() == name)
-        })
+        && let Some(root) =
+            roots.iter().find(|root| root.fields.iter().any(|field| field.name.as_bytes() == name))
     {
         return Ok((root, Form::Text));
     }
     // The one that is contradicted last: damage further on must not decide. Of equals the first.
     let until = |root: &&&'static Message| contradicted(root, bytes, 0, 0).unwrap_or(usize::MAX);
-    let best = roots
-        .iter()
-        .rev()
-        .max_by_key(until)
-        .expect("there are candidates");
+    let best = roots.iter().rev().max_by_key(until).expect("there are candidates");
     Ok((best, Form::Binary))
 }
 
@@ -109,14 +97,8 @@ pub(crate) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
     while rest.first() == Some(&b'#') {
         rest = rest[memchr::memchr(b'\n', rest)?..].trim_ascii_start();
     }
-    let length = rest
-        .iter()
-        .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')?;
-    matches!(
-        rest[length..].trim_ascii_start().first(),
-        Some(b':' | b'{' | b'<')
-    )
-    .then(|| &rest[..length])
+    let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')?;
+    matches!(rest[length..].trim_ascii_start().first(), Some(b':' | b'{' | b'<')).then(|| &rest[..length])
 }
 
 /// Where bytes, possibly cut short, first contradict being a message; None when they do not.

@@ -4,8 +4,7 @@
 //! fields that fit count for a message, fields that contradict it count ten times against it.
 
 use super::messages::{
-    GRAPH_DEF, Kind, META_GRAPH_DEF, Message, PROFILE_PROTO, RUN_METADATA, SAVED_MODEL, STEP_STATS,
-    many, one,
+    GRAPH_DEF, Kind, META_GRAPH_DEF, Message, PROFILE_PROTO, RUN_METADATA, SAVED_MODEL, STEP_STATS, many, one,
 };
 use super::probe::first_name;
 use super::wire;
@@ -21,24 +20,14 @@ const CONTRADICTION: i32 = -10;
 const NEWER: i32 = -1;
 
 /// The messages that files of TensorFlow are; of equals the first is taken. The op log is read elsewhere.
-static ROOTS: [&Message; 7] = [
-    &RUN_METADATA,
-    &STEP_STATS,
-    &GRAPH_DEF,
-    &META_GRAPH_DEF,
-    &SAVED_MODEL,
-    &OP_LOG_PROTO,
-    &PROFILE_PROTO,
-];
+static ROOTS: [&Message; 7] =
+    [&RUN_METADATA, &STEP_STATS, &GRAPH_DEF, &META_GRAPH_DEF, &SAVED_MODEL, &OP_LOG_PROTO, &PROFILE_PROTO];
 
 /// tfprof's op log, which nothing here decodes; what reads as one is no statistics of steps.
 static OP_LOG_PROTO: Message = Message {
     name: "OpLogProto",
     container: true,
-    fields: &[
-        many(1, "log_entries", Kind::Message(&OP_LOG_ENTRY)),
-        many(2, "id_to_string", Kind::Unread),
-    ],
+    fields: &[many(1, "log_entries", Kind::Message(&OP_LOG_ENTRY)), many(2, "id_to_string", Kind::Unread)],
 };
 
 static OP_LOG_ENTRY: Message = Message {
@@ -171,11 +160,7 @@ fn score_fields(message: &Message, bytes: &[u8], left: &mut usize, depth: usize)
             | (Some(Kind::Float), 5)
             | (Some(Kind::Bytes), 2) => 1,
             // Numbers one after the other could be anything.
-            (Some(kind), 2)
-                if !matches!(kind, Kind::Text) && field.is_some_and(|field| field.repeated) =>
-            {
-                0
-            }
+            (Some(kind), 2) if !matches!(kind, Kind::Text) && field.is_some_and(|field| field.repeated) => 0,
             _ => CONTRADICTION,
         };
     }

@@ -20,15 +20,7 @@ pub(crate) struct Source<'a> {
 impl<'a> Source<'a> {
     /// A window on what `read` gives, whose first byte is at offset `base`.
     pub(crate) fn new(read: &'a mut dyn Read, base: u64) -> Self {
-        Source {
-            read,
-            buffer: Vec::new(),
-            at: 0,
-            filled: 0,
-            base,
-            ended: false,
-            cut: None,
-        }
+        Source { read, buffer: Vec::new(), at: 0, filled: 0, base, ended: false, cut: None }
     }
 
     /// Where the window begins.
@@ -84,10 +76,7 @@ impl<'a> Source<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) if packed_damage(&error) => {
                 let offset = self.base + self.filled as u64;
-                self.cut = Some(Damage {
-                    offset,
-                    seen: format!("the packed file is damaged: {error}"),
-                });
+                self.cut = Some(Damage { offset, seen: format!("the packed file is damaged: {error}") });
                 self.ended = true;
             }
             Err(error) => return Err(Error::from(error)),

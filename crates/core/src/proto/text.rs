@@ -45,17 +45,11 @@ pub fn walk_text(
         source.consume(at);
         match stop {
             Step::Fail(seen, at) => {
-                break Some(Damage {
-                    offset: offset + at as u64,
-                    seen: seen.into(),
-                });
+                break Some(Damage { offset: offset + at as u64, seen: seen.into() });
             }
             Step::End => break None,
             _ if left >= TOKEN_LIMIT => {
-                break Some(Damage {
-                    offset: source.offset(),
-                    seen: "a value too long to be read".into(),
-                });
+                break Some(Damage { offset: source.offset(), seen: "a value too long to be read".into() });
             }
             // Twice as much each time, so that a long string is not scanned again and again.
             _ => want = (left * 2).max(4096),
@@ -63,11 +57,7 @@ pub fn walk_text(
     };
     parser.abandon(visitor, damage.as_ref())?;
     let bytes = source.offset() - base;
-    Ok(Walked {
-        damage: damage.or(source.cut),
-        unknown_fields: parser.unknown_fields,
-        bytes,
-    })
+    Ok(Walked { damage: damage.or(source.cut), unknown_fields: parser.unknown_fields, bytes })
 }
 
 enum Step {
@@ -200,11 +190,7 @@ impl Parser {
                 (true, _) => Step::Fail("the file ends inside a message", *at),
             });
         };
-        let mut cursor = Cursor {
-            bytes: ahead,
-            at: *at,
-            ended,
-        };
+        let mut cursor = Cursor { bytes: ahead, at: *at, ended };
         let taken = match first {
             b'}' | b'>' => {
                 let frame = self.frames.last().expect("the root stays until the end");
@@ -238,10 +224,7 @@ impl Parser {
         offset: u64,
         visitor: &mut dyn Visitor,
     ) -> Result<Piece<()>> {
-        let frame = self
-            .frames
-            .last_mut()
-            .expect("the root stays until the end");
+        let frame = self.frames.last_mut().expect("the root stays until the end");
         if let Some(field) = frame.list {
             if first == b']' {
                 cursor.at += 1;
@@ -260,16 +243,8 @@ impl Parser {
             let next = frame.last.wrapping_add(1);
             let found = [frame.last, next]
                 .into_iter()
-                .find(|index| {
-                    fields
-                        .get(*index)
-                        .is_some_and(|field| field.name.as_bytes() == name)
-                })
-                .or_else(|| {
-                    fields
-                        .iter()
-                        .position(|field| field.name.as_bytes() == name)
-                })?;
+                .find(|index| fields.get(*index).is_some_and(|field| field.name.as_bytes() == name))
+                .or_else(|| fields.iter().position(|field| field.name.as_bytes() == name))?;
             frame.last = found;
             Some(&fields[found])
         });
@@ -285,8 +260,7 @@ impl Parser {
             Err(stop) => return Ok(Err(stop)),
         };
         let unknown = known.is_none() && frame.message.is_some();
-        let scalar =
-            known.is_some_and(|field| !matches!(field.kind, Kind::Message(_) | Kind::Unread));
+        let scalar = known.is_some_and(|field| !matches!(field.kind, Kind::Message(_) | Kind::Unread));
         let taken = if next == b'[' && (colon || !scalar) {
             cursor.at += 1;
             frame.list = Some(known);
@@ -320,10 +294,7 @@ impl Parser {
                 None | Some(Kind::Unread) => None,
                 Some(Kind::Message(message)) => Some(*message),
                 Some(_) => {
-                    return Ok(Err(Stop::Fail(
-                        "a message where a value belongs",
-                        cursor.at,
-                    )));
+                    return Ok(Err(Stop::Fail("a message where a value belongs", cursor.at)));
                 }
             };
             if self.frames.len() >= DEPTH_LIMIT {
@@ -331,13 +302,7 @@ impl Parser {
             }
             cursor.at += 1;
             let close = if next == b'{' { b'}' } else { b'>' };
-            self.open(
-                inner,
-                field.map_or(0, |field| field.number),
-                close,
-                offset,
-                visitor,
-            )?;
+            self.open(inner, field.map_or(0, |field| field.number), close, offset, visitor)?;
             return Ok(Ok(()));
         }
         if in_list && next == b'[' {
@@ -352,17 +317,11 @@ impl Parser {
         let Some(field) = field else {
             return Ok(Ok(()));
         };
-        let value = match encode(
-            &field.kind,
-            &scalar,
-            &self.scratch,
-            &mut self.unknown_fields,
-        ) {
+        let value = match encode(&field.kind, &scalar, &self.scratch, &mut self.unknown_fields) {
             Ok(value) => value,
             Err(seen) => return Ok(Err(Stop::Fail(seen, start))),
         };
-        let flawed =
-            matches!(field.kind, Kind::Text) && std::str::from_utf8(&self.scratch).is_err();
+        let flawed = matches!(field.kind, Kind::Text) && std::str::from_utf8(&self.scratch).is_err();
         if let Some(Holds::Container(container)) = self.frames.last().map(Frame::holds)
             && flawed
         {
@@ -383,10 +342,7 @@ impl Parser {
             Some(Holds::Bytes) => {
                 self.write(field.number, &value);
                 if self.out.len() as u64 > UNIT_LIMIT {
-                    return Ok(Err(Stop::Fail(
-                        "a message too large to be read whole",
-                        start,
-                    )));
+                    return Ok(Err(Stop::Fail("a message too large to be read whole", start)));
                 }
             }
             _ => {}
@@ -442,15 +398,7 @@ impl Parser {
             },
             None => {}
         }
-        self.frames.push(Frame {
-            message,
-            close,
-            number,
-            start,
-            list: None,
-            last: usize::MAX,
-            offset,
-        });
+        self.frames.push(Frame { message, close, number, start, list: None, last: usize::MAX, offset });
         Ok(())
     }
 

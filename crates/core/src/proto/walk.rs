@@ -56,13 +56,7 @@ pub trait Visitor {
     /// The field that comes next holds text that is not UTF-8; protobuf refuses it, we repair it.
     fn flawed(&mut self, container: &'static Message, number: u32, offset: u64) -> Result<()>;
     /// A field of the innermost container that could not be read; the walk goes on if it can.
-    fn broken(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        offset: u64,
-        seen: &str,
-    ) -> Result<()>;
+    fn broken(&mut self, container: &'static Message, number: u32, offset: u64, seen: &str) -> Result<()>;
 }
 
 /// Where a walk had to stop before the end.
@@ -77,10 +71,7 @@ pub struct Damage {
 impl Damage {
     /// Half a sentence about it: that nothing behind it could be read.
     pub fn ends(&self) -> String {
-        format!(
-            "nothing behind byte {} could be read: {}",
-            self.offset, self.seen
-        )
+        format!("nothing behind byte {} could be read: {}", self.offset, self.seen)
     }
 }
 
@@ -104,11 +95,8 @@ pub fn walk(
     base: u64,
     visitor: &mut dyn Visitor,
 ) -> Result<Walked> {
-    let mut walk = Walk {
-        source: Source::new(read, base),
-        open: vec![(root, u64::MAX)],
-        walked: Walked::default(),
-    };
+    let mut walk =
+        Walk { source: Source::new(read, base), open: vec![(root, u64::MAX)], walked: Walked::default() };
     visitor.enter(root, 0, base)?;
     let damage = walk.run(visitor)?;
     while let Some((container, _)) = walk.open.pop() {
@@ -141,10 +129,7 @@ impl From<Error> for Trouble {
 type Step = std::result::Result<(), Trouble>;
 
 fn damage(offset: u64, seen: &str) -> Trouble {
-    Trouble::Damage(Damage {
-        offset,
-        seen: seen.to_owned(),
-    })
+    Trouble::Damage(Damage { offset, seen: seen.to_owned() })
 }
 
 /// A field whose tag was read.
@@ -198,17 +183,12 @@ impl Walk<'_> {
         let ahead = &ahead[..ahead.len().min(left)];
         let mut at = 0;
         let (number, wire_type) = wire::tag(ahead, &mut at).map_err(|seen| damage(offset, seen))?;
-        let found = Found {
-            container,
-            kind: container.by_number(number).map(|field| &field.kind),
-            number,
-            offset,
-        };
+        let found =
+            Found { container, kind: container.by_number(number).map(|field| &field.kind), number, offset };
         match wire_type {
             0 => {
                 let value = wire::varint(ahead, &mut at);
-                let value = value
-                    .ok_or_else(|| damage(offset, "a number that is cut short or too long"))?;
+                let value = value.ok_or_else(|| damage(offset, "a number that is cut short or too long"))?;
                 self.source.consume(at);
                 self.number(found, value, visitor)
             }
@@ -236,8 +216,7 @@ impl Walk<'_> {
             _ => {
                 let ahead = self.source.peek(CHUNK_BYTES.min(left))?;
                 let ahead = &ahead[..ahead.len().min(left)];
-                wire::skip(ahead, &mut at, number, wire_type)
-                    .map_err(|seen| damage(offset, seen))?;
+                wire::skip(ahead, &mut at, number, wire_type).map_err(|seen| damage(offset, seen))?;
                 self.source.consume(at);
                 self.walked.unknown_fields += 1;
                 Ok(())
@@ -279,8 +258,7 @@ impl Walk<'_> {
             other => {
                 // No container has numbers one after the other that a reader needs.
                 let field = found.container.by_number(found.number);
-                let known = matches!(other, Some(Type::Unread))
-                    || field.is_some_and(|field| field.repeated);
+                let known = matches!(other, Some(Type::Unread)) || field.is_some_and(|field| field.repeated);
                 self.walked.unknown_fields += u64::from(!known);
                 self.skip(found, length)
             }
@@ -296,12 +274,7 @@ impl Walk<'_> {
 
     /// Reads a field whole, checks it, hands it on.
     fn unit(&mut self, found: Found, length: u64, visitor: &mut dyn Visitor) -> Step {
-        let Found {
-            container,
-            kind,
-            number,
-            offset,
-        } = found;
+        let Found { container, kind, number, offset } = found;
         if length > UNIT_LIMIT {
             let seen = "a field too large to be read whole";
             visitor.broken(container, number, offset, seen)?;
@@ -315,10 +288,9 @@ impl Walk<'_> {
         let bytes = &bytes[..length as usize];
         let checked = match kind {
             Some(Type::Message(message)) => check(message, bytes, self.open.len()),
-            Some(Type::Text) => Ok(Checked {
-                unknown_fields: 0,
-                flawed: std::str::from_utf8(bytes).is_err(),
-            }),
+            Some(Type::Text) => {
+                Ok(Checked { unknown_fields: 0, flawed: std::str::from_utf8(bytes).is_err() })
+            }
             _ => Ok(Checked::default()),
         };
         match checked {
@@ -337,10 +309,7 @@ impl Walk<'_> {
 }
 
 fn cut(offset: u64, name: &str) -> Damage {
-    Damage {
-        offset,
-        seen: format!("the file ends inside a {name}"),
-    }
+    Damage { offset, seen: format!("the file ends inside a {name}") }
 }
 
 /// What a check of a whole message finds.
@@ -353,11 +322,7 @@ pub struct Checked {
 }
 
 /// Checks a message to the bottom, as a protobuf parser that knows it would.
-pub fn check(
-    message: &Message,
-    bytes: &[u8],
-    depth: usize,
-) -> std::result::Result<Checked, &'static str> {
+pub fn check(message: &Message, bytes: &[u8], depth: usize) -> std::result::Result<Checked, &'static str> {
     if depth > DEPTH_LIMIT {
         return Err("messages nested too deep");
     }
@@ -387,8 +352,7 @@ pub fn check(
             Type::Int | Type::Bool | Type::Enum(_) if field.repeated => {
                 let mut at = 0;
                 while at < body.len() {
-                    wire::varint(body, &mut at)
-                        .ok_or("a packed number that is cut short or too long")?;
+                    wire::varint(body, &mut at).ok_or("a packed number that is cut short or too long")?;
                 }
             }
             Type::Float if field.repeated && length % 4 != 0 => return Err(PACKED),

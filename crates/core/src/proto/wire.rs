@@ -247,24 +247,9 @@ impl<'a> Field<'a> {
     /// Numbers of a repeated varint field, packed or not.
     pub fn varints(&self) -> Varints<'a> {
         match self.value {
-            Value::Varint(value) => Varints {
-                single: Some(value),
-                bytes: &[],
-                base: self.body,
-                at: 0,
-            },
-            Value::Bytes(bytes) => Varints {
-                single: None,
-                bytes,
-                base: self.body,
-                at: 0,
-            },
-            _ => Varints {
-                single: None,
-                bytes: &[],
-                base: self.body,
-                at: 0,
-            },
+            Value::Varint(value) => Varints { single: Some(value), bytes: &[], base: self.body, at: 0 },
+            Value::Bytes(bytes) => Varints { single: None, bytes, base: self.body, at: 0 },
+            _ => Varints { single: None, bytes: &[], base: self.body, at: 0 },
         }
     }
 }
@@ -302,9 +287,7 @@ impl<'a> Fields<'a> {
             }
             let mut body = at;
             let value = match wire {
-                0 => Value::Varint(
-                    varint(bytes, &mut at).ok_or("a number that is cut short or too long")?,
-                ),
+                0 => Value::Varint(varint(bytes, &mut at).ok_or("a number that is cut short or too long")?),
                 1 => Value::Fixed64(u64::from_le_bytes(fixed(bytes, &mut at)?)),
                 2 => {
                     let length = length(bytes, &mut at)?;
@@ -316,12 +299,7 @@ impl<'a> Fields<'a> {
                 _ => return Err("the end of a group that never began"),
             };
             self.at = at;
-            return Ok(Some(Field {
-                number,
-                value,
-                offset,
-                body: self.base + body as u64,
-            }));
+            return Ok(Some(Field { number, value, offset, body: self.base + body as u64 }));
         }
         Ok(None)
     }
@@ -334,10 +312,7 @@ impl<'a> Iterator for Fields<'a> {
         match self.read() {
             Ok(field) => field.map(Ok),
             Err(seen) => {
-                let damage = Damage {
-                    offset: self.offset(),
-                    seen,
-                };
+                let damage = Damage { offset: self.offset(), seen };
                 self.at = self.bytes.len();
                 Some(Err(damage))
             }
@@ -369,10 +344,7 @@ impl Iterator for Varints<'_> {
         if value.is_none() {
             self.at = self.bytes.len();
         }
-        Some(value.ok_or(Damage {
-            offset,
-            seen: "a number that is cut short or too long",
-        }))
+        Some(value.ok_or(Damage { offset, seen: "a number that is cut short or too long" }))
     }
 }
 
@@ -385,9 +357,7 @@ fn fixed<const N: usize>(bytes: &[u8], at: &mut usize) -> Result<[u8; N], &'stat
 /// Moves `*at` behind the value of a field of any wire type whose tag was just read.
 pub fn skip(bytes: &[u8], at: &mut usize, number: u32, wire: u8) -> Result<(), &'static str> {
     match wire {
-        0 => varint(bytes, at)
-            .map(|_| ())
-            .ok_or("a number that is cut short or too long"),
+        0 => varint(bytes, at).map(|_| ()).ok_or("a number that is cut short or too long"),
         1 => fixed::<8>(bytes, at).map(|_| ()),
         2 => length(bytes, at).map(|length| *at += length),
         3 => skip_group(bytes, at, number),

@@ -14,9 +14,7 @@ fn encode(mut value: u64) -> Vec<u8> {
 }
 
 fn all(bytes: &[u8]) -> Result<Vec<(u32, Value<'_>)>, Damage> {
-    Fields::new(bytes, 0)
-        .map(|field| field.map(|field| (field.number, field.value)))
-        .collect()
+    Fields::new(bytes, 0).map(|field| field.map(|field| (field.number, field.value))).collect()
 }
 
 proptest! {
@@ -93,23 +91,11 @@ fn refuses_what_protobuf_refuses() {
 
 #[test]
 fn reads_what_protobuf_reads() {
-    assert_eq!(
-        all(b"\x88\x80\x80\x80\x00\x05"),
-        Ok(vec![(1, Value::Varint(5))])
-    );
-    assert_eq!(
-        all(b"\x22\x82\x80\x80\x80\x00\x08\x05"),
-        Ok(vec![(4, Value::Bytes(b"\x08\x05"))])
-    );
-    assert_eq!(
-        all(b"\x7b\x08\x05\x7c\x08\x06"),
-        Ok(vec![(1, Value::Varint(6))])
-    );
+    assert_eq!(all(b"\x88\x80\x80\x80\x00\x05"), Ok(vec![(1, Value::Varint(5))]));
+    assert_eq!(all(b"\x22\x82\x80\x80\x80\x00\x08\x05"), Ok(vec![(4, Value::Bytes(b"\x08\x05"))]));
+    assert_eq!(all(b"\x7b\x08\x05\x7c\x08\x06"), Ok(vec![(1, Value::Varint(6))]));
     assert_eq!(all(&[[0x7b; 100], [0x7c; 100]].concat()), Ok(vec![]));
-    assert_eq!(
-        all(b"\xf8\xff\xff\xff\x0f\x05"),
-        Ok(vec![(0x1fff_ffff, Value::Varint(5))])
-    );
+    assert_eq!(all(b"\xf8\xff\xff\xff\x0f\x05"), Ok(vec![(0x1fff_ffff, Value::Varint(5))]));
 }
 
 #[test]
@@ -122,14 +108,8 @@ fn damage_has_its_place() {
 
 #[test]
 fn repeated_numbers_packed_and_not() {
-    let packed = Fields::new(b"\x0a\x03\x01\xac\x02", 0)
-        .next()
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        packed.varints().collect::<Result<Vec<_>, _>>(),
-        Ok(vec![1, 300])
-    );
+    let packed = Fields::new(b"\x0a\x03\x01\xac\x02", 0).next().unwrap().unwrap();
+    assert_eq!(packed.varints().collect::<Result<Vec<_>, _>>(), Ok(vec![1, 300]));
     let single = Fields::new(b"\x08\x07", 0).next().unwrap().unwrap();
     assert_eq!(single.varints().collect::<Result<Vec<_>, _>>(), Ok(vec![7]));
     let cut = Fields::new(b"\x0a\x02\x01\xac", 0).next().unwrap().unwrap();

@@ -55,10 +55,7 @@ impl Frames {
             kinds.push(kind);
             inner = outer;
         }
-        let found = kinds
-            .into_iter()
-            .rev()
-            .fold(around, |way, kind| self.of(way, kind));
+        let found = kinds.into_iter().rev().fold(around, |way, kind| self.of(way, kind));
         self.moved.insert((around, frame), found);
         found
     }

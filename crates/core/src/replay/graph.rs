@@ -67,10 +67,7 @@ impl Graph {
     pub fn of(recording: &Recording, wanted: &Wanted<'_>) -> Result<Graph> {
         let points = Points::of(recording, wanted)?;
         let all = points.ps.len();
-        let mut counts = Counts {
-            points: all,
-            ..Counts::default()
-        };
+        let mut counts = Counts { points: all, ..Counts::default() };
         let mut found: Vec<(u32, Edge)> = Vec::with_capacity(recording.arrows.len());
         for arrow in &recording.arrows {
             wanted.step()?;
@@ -98,11 +95,7 @@ impl Graph {
                 _ => 0,
             };
             let lag_ps = points.ps[to] - points.ps[from] - (long as f64 * f64::from(part)) as i64;
-            let what = if part > 0.0 {
-                What::Anchor
-            } else {
-                What::Release
-            };
+            let what = if part > 0.0 { What::Anchor } else { What::Release };
             found.push((to as u32, edge(from, lag_ps, part, what)));
         }
         let mut begins = vec![false; all];
@@ -187,8 +180,7 @@ impl Graph {
                 }
                 self.order.push(point);
                 let track_next = here + 1;
-                let own =
-                    (track_next < all && !self.begins[track_next]).then_some(track_next as u32);
+                let own = (track_next < all && !self.begins[track_next]).then_some(track_next as u32);
                 let others = &after[after_first[here] as usize..after_first[here + 1] as usize];
                 for later in others.iter().copied().chain(own) {
                     let left = &mut open[later as usize];
@@ -212,12 +204,7 @@ impl Graph {
 }
 
 fn edge(from: usize, lag_ps: i64, part: f32, what: What) -> Edge {
-    Edge {
-        from: from as u32,
-        lag_ps,
-        part,
-        what,
-    }
+    Edge { from: from as u32, lag_ps, part, what }
 }
 
 /// Which points are begun by what arrives there. What lies on a stream begins a while after its launch, or as soon as
@@ -228,10 +215,8 @@ fn begun(recording: &Recording, points: &Points, found: &mut [(u32, Edge)]) -> V
     for what in [What::Launch, What::Hand] {
         let own = || found.iter().filter(|(_, edge)| edge.what == what);
         let free = |to: u32| free_before(recording, points, to as usize);
-        let mut lags: Vec<i64> = own()
-            .filter(|(to, edge)| free(*to) >= edge.lag_ps)
-            .map(|(_, edge)| edge.lag_ps)
-            .collect();
+        let mut lags: Vec<i64> =
+            own().filter(|(to, edge)| free(*to) >= edge.lag_ps).map(|(_, edge)| edge.lag_ps).collect();
         if lags.is_empty() {
             lags.extend(own().map(|(_, edge)| edge.lag_ps).min());
         }

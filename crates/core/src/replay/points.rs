@@ -44,11 +44,7 @@ impl Points {
         let mut found = Points::default();
         for (number, (track, moments)) in recording.tracks.iter().zip(moments).enumerate() {
             found.first.push(found.ps.len());
-            let doing: &[Doing] = if number == recording.driver {
-                &recording.doing
-            } else {
-                &[]
-            };
+            let doing: &[Doing] = if number == recording.driver { &recording.doing } else { &[] };
             found.cut(&track.slices, moments, doing, &recording.kinds, wanted)?;
         }
         found.first.push(found.ps.len());
@@ -133,8 +129,7 @@ impl Points {
         // Each with what is open together with it.
         let mut open: Vec<(Slice, u32)> = Vec::new();
         let (mut slices, mut doing) = (slices.iter().peekable(), doing.iter().peekable());
-        let (mut kind, mut frame, mut label, mut events) =
-            (NOTHING, Frames::NOTHING, UNLABELLED, 0);
+        let (mut kind, mut frame, mut label, mut events) = (NOTHING, Frames::NOTHING, UNLABELLED, 0);
         let mut works = false;
         for ps in moments {
             wanted.step()?;

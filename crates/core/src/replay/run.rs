@@ -24,13 +24,7 @@ pub struct Change {
 
 impl Default for Change {
     fn default() -> Self {
-        Change {
-            kinds: Vec::new(),
-            labels: Vec::new(),
-            unbound: 0,
-            event_ps: 0,
-            link: 1.0,
-        }
+        Change { kinds: Vec::new(), labels: Vec::new(), unbound: 0, event_ps: 0, link: 1.0 }
     }
 }
 
@@ -93,10 +87,7 @@ impl Graph {
             let own = self.along(point, &comes, change);
             let first = point > 0 && place[point - 1] < place[point];
             let (at, way) = if first && own == Some(comes[point]) {
-                (
-                    point - 1,
-                    Way::Track(self.frames.kind(self.frame[point]), self.label[point]),
-                )
+                (point - 1, Way::Track(self.frames.kind(self.frame[point]), self.label[point]))
             } else {
                 let edges = self.edges_that_hold(point, change);
                 let mut latest = edges.filter(|edge| {
@@ -113,10 +104,7 @@ impl Graph {
     }
 
     fn applied<'a>(&self, change: &'a Change) -> Applied<'a> {
-        Applied {
-            given: change,
-            left: self.frames.left(&change.kinds),
-        }
+        Applied { given: change, left: self.frames.left(&change.kinds) }
     }
 
     /// When each point comes.
@@ -180,9 +168,5 @@ impl Graph {
 }
 
 fn scaled(ps: i64, by: f64) -> i64 {
-    if by == 1.0 {
-        ps
-    } else {
-        (ps as f64 * by) as i64
-    }
+    if by == 1.0 { ps } else { (ps as f64 * by) as i64 }
 }

@@ -5,15 +5,8 @@ use proptest::prelude::*;
 const US: i64 = 1_000_000;
 
 fn track(place: Place, slices: &[(i64, i64, u32)]) -> Track {
-    let slices = slices.iter().map(|(from, to, kind)| Slice {
-        from: from * US,
-        to: to * US,
-        kind: *kind,
-    });
-    Track {
-        place,
-        slices: slices.collect(),
-    }
+    let slices = slices.iter().map(|(from, to, kind)| Slice { from: from * US, to: to * US, kind: *kind });
+    Track { place, slices: slices.collect() }
 }
 
 fn at(track: usize, us: i64) -> At {
@@ -38,11 +31,7 @@ fn recording(tracks: Vec<Track>, arrows: Vec<Arrow>, marks: &[i64]) -> Recording
 }
 
 fn doing(found: &[(i64, i64, Label)]) -> Vec<Doing> {
-    let one = |(from, to, label): &(i64, i64, Label)| Doing {
-        from: from * US,
-        to: to * US,
-        label: *label,
-    };
+    let one = |(from, to, label): &(i64, i64, Label)| Doing { from: from * US, to: to * US, label: *label };
     found.iter().map(one).collect()
 }
 
@@ -63,34 +52,21 @@ fn takes(graph: &Graph, change: &Change) -> i64 {
 fn without(kind: usize) -> Change {
     let mut kinds = vec![1.0; kind + 1];
     kinds[kind] = 0.0;
-    Change {
-        kinds,
-        ..Change::default()
-    }
+    Change { kinds, ..Change::default() }
 }
 
 fn unlabelled(label: usize) -> Change {
     let mut labels = vec![1.0; label + 1];
     labels[label] = 0.0;
-    Change {
-        labels,
-        ..Change::default()
-    }
+    Change { labels, ..Change::default() }
 }
 
 /// A thread works for 100 us (kind 0), launches 300 us of a device (kind 1), works on for 100 us (kind 2) and waits
 /// (kind 3) until that is done.
 fn launched() -> Recording {
-    let host = track(
-        Place::Host,
-        &[(0, 100, 0), (100, 105, 4), (105, 205, 2), (205, 410, 3)],
-    );
+    let host = track(Place::Host, &[(0, 100, 0), (100, 105, 4), (105, 205, 2), (205, 410, 3)]);
     let device = track(Place::Device, &[(110, 405, 1)]);
-    let mut one = recording(
-        vec![host, device],
-        vec![arrow(at(0, 100), at(1, 110), What::Launch)],
-        &[0, 410],
-    );
+    let mut one = recording(vec![host, device], vec![arrow(at(0, 100), at(1, 110), What::Launch)], &[0, 410]);
     one.kinds[3].waits = true;
     one
 }
@@ -111,11 +87,7 @@ fn what_is_hidden_behind_a_device_gains_nothing_and_comes_out_when_that_goes() {
 
 #[test]
 fn a_wait_for_what_nobody_recorded_stays_as_it_is() {
-    let mut one = recording(
-        vec![track(Place::Host, &[(0, 100, 0), (100, 400, 3)])],
-        vec![],
-        &[0, 400],
-    );
+    let mut one = recording(vec![track(Place::Host, &[(0, 100, 0), (100, 400, 3)])], vec![], &[0, 400]);
     one.kinds[3].waits = true;
     let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 400);
@@ -126,10 +98,7 @@ fn a_wait_for_what_nobody_recorded_stays_as_it_is() {
 #[test]
 fn a_stream_that_was_busy_is_bound_by_itself_and_an_idle_one_by_its_launch() {
     // Launches every 10 us; kernels of 30 us, back to back from the second on.
-    let host = track(
-        Place::Host,
-        &[(0, 10, 0), (10, 20, 0), (20, 30, 0), (30, 97, 3)],
-    );
+    let host = track(Place::Host, &[(0, 10, 0), (10, 20, 0), (20, 30, 0), (30, 97, 3)]);
     let device = track(Place::Device, &[(5, 35, 1), (36, 66, 1), (67, 97, 1)]);
     let arrows = [(0, 5), (10, 36), (20, 67)];
     let arrows = arrows.map(|(from, to)| arrow(at(0, from), at(1, to), What::Launch));
@@ -137,10 +106,7 @@ fn a_stream_that_was_busy_is_bound_by_itself_and_an_idle_one_by_its_launch() {
     one.kinds[3].waits = true;
     let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 97);
-    let mut faster = Change {
-        kinds: vec![1.0, 0.1],
-        ..Change::default()
-    };
+    let mut faster = Change { kinds: vec![1.0, 0.1], ..Change::default() };
     // The last one begins 5 us after its launch at 20 and takes 3.
     assert_eq!(takes(&graph, &faster), 30);
     faster.kinds = vec![0.0, 1.0];
@@ -150,33 +116,19 @@ fn a_stream_that_was_busy_is_bound_by_itself_and_an_idle_one_by_its_launch() {
 
 #[test]
 fn the_driving_thread_waits_only_where_its_label_lets_it() {
-    let tracks = vec![
-        track(Place::Host, &[(0, 200, 0)]),
-        track(Place::Host, &[(20, 195, 1)]),
-    ];
+    let tracks = vec![track(Place::Host, &[(0, 200, 0)]), track(Place::Host, &[(20, 195, 1)])];
     let mut one = recording(tracks, vec![], &[0, 200]);
     one.doing = doing(&[(0, 100, 2), (100, 200, 1)]);
     let bound = graph_of(&one);
     assert_eq!(takes(&bound, &Change::default()), 200);
-    assert_eq!(
-        takes(&bound, &without(1)),
-        200,
-        "nothing says that it waits"
-    );
+    assert_eq!(takes(&bound, &without(1)), 200, "nothing says that it waits");
     one.may_wait = 1 << 1;
     let free = graph_of(&one);
     assert_eq!(takes(&free, &Change::default()), 200);
     // The other thread is begun by what is done until 20; its end is noticed after 5, and 80 are left.
     assert_eq!(takes(&free, &without(1)), 100);
-    assert_eq!(
-        takes(&free, &unlabelled(2)),
-        180,
-        "its own 175 and 5 to notice"
-    );
-    let mut unbound = Change {
-        unbound: 1 << 1,
-        ..Change::default()
-    };
+    assert_eq!(takes(&free, &unlabelled(2)), 180, "its own 175 and 5 to notice");
+    let mut unbound = Change { unbound: 1 << 1, ..Change::default() };
     assert_eq!(takes(&free, &unbound), 100);
     unbound.labels = vec![1.0, 0.0, 0.5];
     assert_eq!(takes(&free, &unbound), 50);
@@ -184,10 +136,7 @@ fn the_driving_thread_waits_only_where_its_label_lets_it() {
 
 #[test]
 fn a_call_joins_what_it_handed_over_and_nothing_else() {
-    let tracks = vec![
-        track(Place::Host, &[(0, 20, 0), (30, 230, 1)]),
-        track(Place::Host, &[(25, 225, 2)]),
-    ];
+    let tracks = vec![track(Place::Host, &[(0, 20, 0), (30, 230, 1)]), track(Place::Host, &[(25, 225, 2)])];
     let mut one = recording(tracks, vec![], &[0, 230]);
     one.doing = doing(&[(0, 230, 1)]);
     one.may_join = 1 << 1;
@@ -203,8 +152,7 @@ fn participants_of_a_collective_come_when_the_last_one_does() {
     // Two ranks; the second comes 100 us late. The transfer takes 50 us.
     let first = track(Place::Host, &[(0, 100, 0), (100, 250, 3)]);
     let second = track(Place::Host, &[(0, 200, 1), (200, 250, 3)]);
-    let both =
-        |to| [0, 1].map(|from| arrow(at(from, 100 + 100 * from as i64), at(to, 250), What::Link));
+    let both = |to| [0, 1].map(|from| arrow(at(from, 100 + 100 * from as i64), at(to, 250), What::Link));
     let mut arrows: Vec<Arrow> = [both(0), both(1)].concat();
     arrows.retain(|one| one.from.track != one.to.track || one.from.ps == 200 * US);
     arrows[0].from = at(1, 200);
@@ -216,10 +164,7 @@ fn participants_of_a_collective_come_when_the_last_one_does() {
     let mut change = without(1);
     change.kinds[1] = 0.5;
     assert_eq!(takes(&graph, &change), 150);
-    let wide = Change {
-        link: 0.5,
-        ..Change::default()
-    };
+    let wide = Change { link: 0.5, ..Change::default() };
     assert_eq!(takes(&graph, &wide), 225);
 }
 
@@ -231,11 +176,7 @@ fn work_outside_of_slices_is_that_of_the_slice_it_was_handed_over_from() {
         track(Place::Host, &[(0, 100, 1), (100, 300, 3)]),
         track(Place::Host, &[(20, 20, 5), (120, 150, 2), (290, 290, 6)]),
     ];
-    let mut one = recording(
-        tracks,
-        vec![arrow(at(0, 10), at(1, 20), What::Hand)],
-        &[0, 300],
-    );
+    let mut one = recording(tracks, vec![arrow(at(0, 10), at(1, 20), What::Hand)], &[0, 300]);
     one.kinds[3].waits = true;
     one.kinds[5].opens = true;
     one.kinds[6].closes = true;
@@ -248,17 +189,8 @@ fn work_outside_of_slices_is_that_of_the_slice_it_was_handed_over_from() {
 
 #[test]
 fn all_that_an_op_calls_and_launches_goes_with_it() {
-    let host = [
-        (0, 100, 0),
-        (10, 40, 1),
-        (20, 30, 0),
-        (50, 70, 3),
-        (100, 310, 4),
-    ];
-    let tracks = vec![
-        track(Place::Host, &host),
-        track(Place::Device, &[(60, 300, 2)]),
-    ];
+    let host = [(0, 100, 0), (10, 40, 1), (20, 30, 0), (50, 70, 3), (100, 310, 4)];
+    let tracks = vec![track(Place::Host, &host), track(Place::Device, &[(60, 300, 2)])];
     let launch = arrow(at(0, 55), at(1, 60), What::Launch);
     let mut one = recording(tracks, vec![launch], &[0, 310]);
     one.kinds[4].waits = true;
@@ -290,15 +222,9 @@ fn many_launches_within_one_slice_of_a_stream() {
 
 #[test]
 fn events_that_the_recorder_made_longer_are_taken_out_of_what_they_lie_in() {
-    let one = recording(
-        vec![track(Place::Host, &[(0, 100, 0), (10, 20, 1), (40, 41, 1)])],
-        vec![],
-        &[0, 100],
-    );
-    let change = Change {
-        event_ps: 2 * US,
-        ..Change::default()
-    };
+    let one =
+        recording(vec![track(Place::Host, &[(0, 100, 0), (10, 20, 1), (40, 41, 1)])], vec![], &[0, 100]);
+    let change = Change { event_ps: 2 * US, ..Change::default() };
     // Three events; the last one lasts no longer than 1 us.
     assert_eq!(takes(&graph_of(&one), &change), 100 - 2 - 2 - 1);
 }
@@ -306,10 +232,7 @@ fn events_that_the_recorder_made_longer_are_taken_out_of_what_they_lie_in() {
 #[test]
 fn arrows_back_in_time_are_counted_and_those_in_a_circle_break_it() {
     let tracks = || {
-        vec![
-            track(Place::Host, &[(0, 10, 0), (10, 20, 0)]),
-            track(Place::Host, &[(0, 10, 1), (10, 20, 1)]),
-        ]
+        vec![track(Place::Host, &[(0, 10, 0), (10, 20, 0)]), track(Place::Host, &[(0, 10, 1), (10, 20, 1)])]
     };
     let arrows = vec![
         arrow(at(0, 10), at(1, 10), What::Hand),
@@ -382,19 +305,14 @@ fn by_force(graph: &Graph, change: &Change) -> Vec<i64> {
                 continue;
             }
             let next = from + 1 < graph.ps.len() && !graph.begins[from + 1];
-            let part = if next && edge.part > 0.0 {
-                long(from + 1) as f64 * f64::from(edge.part)
-            } else {
-                0.0
-            };
+            let part =
+                if next && edge.part > 0.0 { long(from + 1) as f64 * f64::from(edge.part) } else { 0.0 };
             all.push(comes(graph, long, place, from) + edge.lag_ps + part as i64);
         }
         all.into_iter().max().unwrap_or(graph.ps[point])
     }
     let marks = graph.marks.iter();
-    marks
-        .map(|mark| comes(graph, &long, &place, *mark as usize))
-        .collect()
+    marks.map(|mark| comes(graph, &long, &place, *mark as usize)).collect()
 }
 
 prop_compose! {

@@ -59,26 +59,14 @@ pub(super) fn find(
             continue;
         }
         let range = points.of_track(number);
-        let edges = range
-            .filter(|point| points.edge[*point])
-            .map(|point| (points.ps[point], point as u32));
+        let edges = range.filter(|point| points.edge[*point]).map(|point| (points.ps[point], point as u32));
         match track.place {
             Place::Host => works.extend(edges),
             Place::Device => done.extend(edges),
         }
     }
-    let all = Finding {
-        recording,
-        points,
-        reached,
-        hands,
-        works: ByTime::of(works),
-        done: ByTime::of(done),
-    };
-    let mut found = Found {
-        elastic: vec![false; points.ps.len()],
-        ..Found::default()
-    };
+    let all = Finding { recording, points, reached, hands, works: ByTime::of(works), done: ByTime::of(done) };
+    let mut found = Found { elastic: vec![false; points.ps.len()], ..Found::default() };
     all.driver(&mut found, wanted)?;
     for (number, track) in recording.tracks.iter().enumerate() {
         wanted.steps(points.of_track(number).len())?;
@@ -120,11 +108,7 @@ impl Finding<'_> {
                 let waits = said(point, self.recording.may_wait) || self.waits(point);
                 if joins || (waits && took >= LEAST_PS) {
                     let reached = self.reached[point];
-                    let other = if reached {
-                        None
-                    } else {
-                        self.releaser(point, &range)
-                    };
+                    let other = if reached { None } else { self.releaser(point, &range) };
                     if reached || other.is_some() {
                         found.elastic[point] = true;
                         found.arrows.extend(other.map(|other| (other, 0.0, point)));
@@ -176,9 +160,7 @@ impl Finding<'_> {
             if self.reached[point] {
                 found.elastic[point] = true;
             } else if took >= LEAST_PS
-                && let Some(other) =
-                    self.done
-                        .last(self.points.ps[point - 1], self.points.ps[point], &range)
+                && let Some(other) = self.done.last(self.points.ps[point - 1], self.points.ps[point], &range)
                 && self.points.ps[point] - self.points.ps[other] <= MOST_LAG_PS
             {
                 found.arrows.push((other, 0.0, point));

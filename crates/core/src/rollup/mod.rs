@@ -79,8 +79,7 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
                 Cell::I64(one.slices),
                 Cell::I64(cover::fit(one.total_ps)),
                 Cell::I64(cover::fit(one.self_ps)),
-                one.op_self_ps()
-                    .map_or(Cell::Null, |sum| Cell::I64(cover::fit(sum))),
+                one.op_self_ps().map_or(Cell::Null, |sum| Cell::I64(cover::fit(sum))),
                 Cell::I64(one.min_ps),
                 Cell::I64(one.max_ps),
             ])?;
@@ -105,12 +104,7 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
     let rows: Vec<Vec<Cell<'_>>> = done.loads.iter().map(load_row).collect();
     put(store, "rollup_device", names.map(number).to_vec(), &rows)?;
 
-    let fields = vec![
-        number("step_id"),
-        text("wait"),
-        number("waits"),
-        number("waited_ps"),
-    ];
+    let fields = vec![number("step_id"), text("wait"), number("waits"), number("waited_ps")];
     let rows: Vec<Vec<Cell<'_>>> = done
         .waits
         .iter()
@@ -128,10 +122,7 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
 
 fn load_row<'a>(one: &pass::Loaded) -> Vec<Cell<'a>> {
     let load = &one.load;
-    let mut row = vec![
-        Cell::I64(one.device),
-        one.track.map_or(Cell::Null, Cell::I64),
-    ];
+    let mut row = vec![Cell::I64(one.device), one.track.map_or(Cell::Null, Cell::I64)];
     let figures = [
         one.piece,
         cover::fit(load.busy_ps),
@@ -191,21 +182,14 @@ fn pieces(steps: &[Row]) -> Vec<Piece> {
     let any = others.iter().any(|row| whole(row, "averaged") == Some(1));
     let chosen = others
         .iter()
-        .filter(|row| {
-            !any || whole(row, "averaged") == Some(1) || told(row, "kind") == Some("cut_off")
-        })
+        .filter(|row| !any || whole(row, "averaged") == Some(1) || told(row, "kind") == Some("cut_off"))
         .filter_map(|row| span(row));
-    let joined =
-        chosen.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1), one.2.min(other.2)));
+    let joined = chosen.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1), one.2.min(other.2)));
     found.extend(joined.map(|(open, close, id)| Piece { id, open, close }));
     found
 }
 
 /// All steps.
 fn spans(steps: &[Row]) -> Vec<Piece> {
-    steps
-        .iter()
-        .filter_map(span)
-        .map(|(open, close, id)| Piece { id, open, close })
-        .collect()
+    steps.iter().filter_map(span).map(|(open, close, id)| Piece { id, open, close }).collect()
 }

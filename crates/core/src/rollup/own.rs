@@ -14,10 +14,7 @@ const NONE: i64 = i64::MIN;
 
 /// The columns that [`Own`] fills.
 pub fn fields() -> Vec<Field> {
-    vec![
-        Field::new("op_self_ps", Shape::I64),
-        Field::new("rollup_id", Shape::I32),
-    ]
+    vec![Field::new("op_self_ps", Shape::I64), Field::new("rollup_id", Shape::I32)]
 }
 
 /// An op that is open.
@@ -101,10 +98,7 @@ impl Own {
         let values: Vec<i64> = self.values.drain(..rows).collect();
         self.from += rows as u64;
         let labels: Vec<i32> = self.labels.drain(..rows).collect();
-        let labels = Column::Fixed {
-            valid: None,
-            values: labels.to_byte_slice(),
-        };
+        let labels = Column::Fixed { valid: None, values: labels.to_byte_slice() };
         columns.write(rows, &[some(&values, NONE, &mut Vec::new()), labels])
     }
 }

@@ -138,10 +138,7 @@ struct Codes<'a> {
 impl<'a> Codes<'a> {
     fn of(array: &'a ArrayRef) -> Codes<'a> {
         let codes = array.as_primitive::<Int32Type>();
-        Codes {
-            values: codes.values(),
-            nulls: codes.nulls(),
-        }
+        Codes { values: codes.values(), nulls: codes.nulls() }
     }
 
     fn get(&self, row: usize) -> i32 {
@@ -173,15 +170,11 @@ pub struct Pass<'a> {
     waits: Vec<(usize, &'static str, i64, i64)>,
 }
 
-const COLUMNS: [&str; 9] = [
-    "track_id", "name", "category", "op_name", "op_type", "ts_ps", "dur_ps", "self_ps", "depth",
-];
+const COLUMNS: [&str; 9] =
+    ["track_id", "name", "category", "op_name", "op_type", "ts_ps", "dur_ps", "self_ps", "depth"];
 
 /// The columns of each batch, as they are asked for.
-fn read(
-    slices: &Table,
-    columns: [(usize, usize); 9],
-) -> impl Iterator<Item = Result<Vec<ArrayRef>>> + '_ {
+fn read(slices: &Table, columns: [(usize, usize); 9]) -> impl Iterator<Item = Result<Vec<ArrayRef>>> + '_ {
     let files: Result<Vec<_>> = slices.parts.iter().map(|part| part.open()).collect();
     let (files, failed) = match files {
         Ok(files) => (files, None),
@@ -213,20 +206,8 @@ impl<'a> Pass<'a> {
         let mut texts: [Option<Arc<Dictionary>>; 4] = Default::default();
         for (at, wanted) in COLUMNS.iter().enumerate() {
             let found = origins.iter().find(|(name, _, _)| name == wanted);
-            let Some((
-                _,
-                _,
-                Origin::Stored {
-                    part,
-                    column,
-                    dictionary,
-                },
-            )) = found
-            else {
-                return Err(Error::new(
-                    Failure::Damaged,
-                    format!("slices without {wanted}"),
-                ));
+            let Some((_, _, Origin::Stored { part, column, dictionary })) = found else {
+                return Err(Error::new(Failure::Damaged, format!("slices without {wanted}")));
             };
             columns[at] = (*part, *column);
             if (1..5).contains(&at) {
@@ -309,8 +290,7 @@ impl<'a> Pass<'a> {
                 }
             };
             let depth = depths.get(row);
-            self.own
-                .take(key.track, depth, own[row], number, &mut self.labels);
+            self.own.take(key.track, depth, own[row], number, &mut self.labels);
             let label = &mut self.labels[number as usize];
             label.slices += 1;
             label.total_ps += i128::from(dur[row]);
@@ -386,12 +366,7 @@ impl<'a> Pass<'a> {
             whole.work_ps += load.work_ps;
             whole.slices += load.slices;
             let (track, piece) = (Some(i64::from(track)), self.pieces.get(number).id);
-            self.done.push(Loaded {
-                device,
-                track,
-                piece,
-                load,
-            });
+            self.done.push(Loaded { device, track, piece, load });
         }
     }
 
@@ -406,12 +381,7 @@ impl<'a> Pass<'a> {
             load.work_ps = found.work_ps;
             load.slices = found.slices;
             let piece = self.pieces.get(number).id;
-            loads.push(Loaded {
-                device,
-                track: None,
-                piece,
-                load,
-            });
+            loads.push(Loaded { device, track: None, piece, load });
         }
         let mut sorted = self.waits;
         sorted.sort_unstable();
@@ -426,19 +396,10 @@ impl<'a> Pass<'a> {
                 None => {
                     let mut load = Load::default();
                     load.add(from, to);
-                    waits.push(Waited {
-                        step_id,
-                        wait,
-                        load,
-                    });
+                    waits.push(Waited { step_id, wait, load });
                 }
             }
         }
-        Done {
-            labels: self.labels,
-            texts: self.texts,
-            loads,
-            waits,
-        }
+        Done { labels: self.labels, texts: self.texts, loads, waits }
     }
 }

@@ -47,9 +47,7 @@ pub struct Tracks {
 impl Tracks {
     /// What slices on a track are called, with what the track tells of them.
     pub fn on<'a>(&'a self, track: i32, texts: Texts<'a>) -> Texts<'a> {
-        let named = usize::try_from(track)
-            .ok()
-            .and_then(|at| self.named.get(at));
+        let named = usize::try_from(track).ok().and_then(|at| self.named.get(at));
         let (place, _) = self.get(track);
         Texts {
             place: place.name(),
@@ -62,9 +60,7 @@ impl Tracks {
 
     /// The place of a track, and the least track of the same place and device.
     pub fn get(&self, track: i32) -> (Place, i64) {
-        let found = usize::try_from(track)
-            .ok()
-            .and_then(|at| self.places.get(at));
+        let found = usize::try_from(track).ok().and_then(|at| self.places.get(at));
         found.copied().unwrap_or((Place::None, i64::from(track)))
     }
 }
@@ -79,8 +75,7 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
     let rows = store.rows("track")?;
     let of_all = |text: Option<&str>| text.is_some_and(|text| text.contains("stream:all"));
     let of_copies = |row: &Row| told(row, "process").is_some_and(|text| text.contains("/memcpy"));
-    let repeats =
-        |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process")) || of_copies(row);
+    let repeats = |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process")) || of_copies(row);
     let mut streams: HashMap<Option<i64>, usize> = HashMap::new();
     for row in &rows {
         if told(row, "kind") == Some("device_stream") && !repeats(row) {
@@ -112,9 +107,5 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
             copies: place == Place::Device && process.contains("/memcpy"),
         });
     }
-    Ok(Tracks {
-        places,
-        named: named_rows,
-        producer: producer.to_owned(),
-    })
+    Ok(Tracks { places, named: named_rows, producer: producer.to_owned() })
 }

@@ -43,11 +43,7 @@ impl Callers {
         let number = *self.numbers.entry(alike).or_insert(self.sums.len());
         if number == self.sums.len() {
             let (executions, took_ps) = (0, 0);
-            self.sums.push(OpsInCall {
-                alike,
-                executions,
-                took_ps,
-            });
+            self.sums.push(OpsInCall { alike, executions, took_ps });
         }
         let sum = &mut self.sums[number];
         sum.executions += 1;
@@ -85,14 +81,8 @@ mod tests {
         found.op(0, 100, 7, 2, 9); // both have
         found.call(1, 0, 50, 1);
         found.op(2, 10, 7, 1, 5); // of another thread
-        let sums: Vec<_> = found
-            .sums()
-            .into_iter()
-            .map(|one| (one.alike, one.executions, one.took_ps))
-            .collect();
-        assert_eq!(
-            sums,
-            [((2, 7, 1), 2, 11), ((1, 7, 1), 1, 8), ((1, 7, 2), 1, 9)]
-        );
+        let sums: Vec<_> =
+            found.sums().into_iter().map(|one| (one.alike, one.executions, one.took_ps)).collect();
+        assert_eq!(sums, [((2, 7, 1), 2, 11), ((1, 7, 1), 1, 8), ((1, 7, 2), 1, 9)]);
     }
 }

@@ -53,12 +53,7 @@ pub struct Innermost<'a> {
 impl<'a> Innermost<'a> {
     /// Moments are threads and times, in this order.
     pub fn new(moments: &'a [(i64, i64)]) -> Self {
-        Self {
-            moments,
-            found: Vec::with_capacity(moments.len()),
-            thread: None,
-            open: Vec::new(),
-        }
+        Self { moments, found: Vec::with_capacity(moments.len()), thread: None, open: Vec::new() }
     }
 
     /// Adds a slice.
@@ -79,12 +74,7 @@ impl<'a> Innermost<'a> {
             Line::OfProgram => (called, called),
         };
         let (end, name) = (slice.end, slice.name);
-        self.open.push(Open {
-            end,
-            name,
-            of_program,
-            of_any,
-        });
+        self.open.push(Open { end, name, of_program, of_any });
     }
 
     /// What is open at each moment; `None` between slices. A slice is open until its end, that included.
@@ -118,17 +108,7 @@ mod tests {
 
     #[test]
     fn the_innermost_slice_is_named_and_the_line_around_it() {
-        let moments = [
-            (0, 5),
-            (0, 10),
-            (0, 25),
-            (0, 40),
-            (0, 41),
-            (0, 70),
-            (0, 101),
-            (1, 20),
-            (2, 20),
-        ];
+        let moments = [(0, 5), (0, 10), (0, 25), (0, 40), (0, 41), (0, 70), (0, 101), (1, 20), (2, 20)];
         let mut found = Innermost::new(&moments);
         let rows = [
             (0, 10, 100, 0, 0, Line::OfProgram),
@@ -140,14 +120,7 @@ mod tests {
             (2, 12, 30, 1, 3, Line::Unknown),
         ];
         for (thread, begin, end, depth, name, line) in rows {
-            found.add(&Slice {
-                thread,
-                begin,
-                end,
-                depth,
-                name,
-                line,
-            });
+            found.add(&Slice { thread, begin, end, depth, name, line });
         }
         assert_eq!(
             found.finish(),

@@ -66,10 +66,7 @@ pub fn sweep<E>(
     // Few states come again and again.
     let mut decided: Vec<(State, (Label, u32))> = Vec::new();
     let (mut counts, mut steps) = ([0_i32; 32], 0_i32);
-    let mut state = State {
-        open: 0,
-        says: [None; 2],
-    };
+    let mut state = State { open: 0, says: [None; 2] };
     let mut before = i64::MIN;
     for edge in edges(layers) {
         if edge.at > before && steps > 0 {
@@ -87,12 +84,7 @@ pub fn sweep<E>(
                     found
                 }
             };
-            pieces.push(Piece {
-                from: before,
-                to: edge.at,
-                label,
-                hidden,
-            });
+            pieces.push(Piece { from: before, to: edge.at, label, hidden });
         }
         before = edge.at;
         let change = if edge.begins { 1 } else { -1 };
@@ -104,11 +96,7 @@ pub fn sweep<E>(
             layer => {
                 counts[layer] += change;
                 let bit = 1 << layer;
-                state.open = if counts[layer] > 0 {
-                    state.open | bit
-                } else {
-                    state.open & !bit
-                };
+                state.open = if counts[layer] > 0 { state.open | bit } else { state.open & !bit };
             }
         }
     }
@@ -137,11 +125,6 @@ fn edges(layers: &Layers<'_>) -> Vec<Edge> {
 }
 
 fn pair(from: i64, to: i64, layer: usize, label: Label) -> [Edge; 2] {
-    let edge = |at, begins| Edge {
-        at,
-        begins,
-        layer: layer as u8,
-        label,
-    };
+    let edge = |at, begins| Edge { at, begins, layer: layer as u8, label };
     [edge(from, true), edge(to, false)]
 }

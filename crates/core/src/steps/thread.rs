@@ -15,11 +15,7 @@ pub struct Meaning {
 impl Meaning {
     /// What `inner` stands for inside of this.
     fn around(self, inner: Meaning) -> Meaning {
-        if self.whole || inner.label.is_none() {
-            self
-        } else {
-            inner
-        }
+        if self.whole || inner.label.is_none() { self } else { inner }
     }
 }
 
@@ -101,11 +97,7 @@ fn reach(moment: i64, open: &[(i64, Meaning)], at: &mut i64, found: &mut Vec<Seg
     if let Some(label) = open.last().and_then(|(_, meaning)| meaning.label) {
         match found.last_mut() {
             Some(last) if last.to == *at && last.label == label => last.to = moment,
-            _ => found.push(Segment {
-                from: *at,
-                to: moment,
-                label,
-            }),
+            _ => found.push(Segment { from: *at, to: moment, label }),
         }
     }
     *at = moment;
@@ -138,62 +130,30 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const COMPILED: Meaning = Meaning {
-        label: Some(9),
-        whole: true,
-    };
-    const RULES: Rules = Rules {
-        compiled: COMPILED,
-        long_ps: 8,
-    };
+    const COMPILED: Meaning = Meaning { label: Some(9), whole: true };
+    const RULES: Rules = Rules { compiled: COMPILED, long_ps: 8 };
 
     fn kind(label: Label, whole: bool) -> Kind {
-        let meaning = Meaning {
-            label: Some(label),
-            whole,
-        };
-        Kind {
-            short: meaning,
-            long: meaning,
-            ..Kind::default()
-        }
+        let meaning = Meaning { label: Some(label), whole };
+        Kind { short: meaning, long: meaning, ..Kind::default() }
     }
 
     fn told(slices: &[(i64, i64, usize)], kinds: &[Kind]) -> Vec<(i64, i64, Label)> {
         let slices: Vec<Slice> = slices
             .iter()
-            .map(|(begin, end, kind)| Slice {
-                begin: *begin,
-                end: *end,
-                kind: *kind,
-                traced: false,
-            })
+            .map(|(begin, end, kind)| Slice { begin: *begin, end: *end, kind: *kind, traced: false })
             .collect();
-        segments(&slices, kinds, RULES)
-            .iter()
-            .map(|one| (one.from, one.to, one.label))
-            .collect()
+        segments(&slices, kinds, RULES).iter().map(|one| (one.from, one.to, one.label)).collect()
     }
 
     #[test]
     fn the_innermost_decides_unless_one_around_it_holds_for_all() {
-        let kinds = [
-            kind(1, false),
-            kind(2, true),
-            kind(3, false),
-            Kind::default(),
-        ];
-        assert_eq!(
-            told(&[(0, 9, 0), (2, 4, 2)], &kinds),
-            [(0, 2, 1), (2, 4, 3), (4, 9, 1)]
-        );
+        let kinds = [kind(1, false), kind(2, true), kind(3, false), Kind::default()];
+        assert_eq!(told(&[(0, 9, 0), (2, 4, 2)], &kinds), [(0, 2, 1), (2, 4, 3), (4, 9, 1)]);
         assert_eq!(told(&[(0, 9, 1), (2, 4, 2)], &kinds), [(0, 9, 2)]);
         assert_eq!(told(&[(0, 9, 0), (2, 4, 3)], &kinds), [(0, 9, 1)]);
         assert_eq!(told(&[(0, 9, 3), (2, 4, 0)], &kinds), [(2, 4, 1)]);
-        assert_eq!(
-            told(&[(0, 4, 0), (2, 9, 2)], &kinds),
-            [(0, 2, 1), (2, 9, 3)]
-        );
+        assert_eq!(told(&[(0, 4, 0), (2, 9, 2)], &kinds), [(0, 2, 1), (2, 9, 3)]);
     }
 
     #[test]
@@ -201,10 +161,7 @@ mod tests {
         let mut kinds = [kind(1, false), kind(2, false)];
         kinds[0].jitted = true;
         kinds[1].builds = true;
-        assert_eq!(
-            told(&[(0, 5, 0), (5, 9, 0), (6, 7, 1)], &kinds),
-            [(0, 5, 1), (5, 9, 9)]
-        );
+        assert_eq!(told(&[(0, 5, 0), (5, 9, 0), (6, 7, 1)], &kinds), [(0, 5, 1), (5, 9, 9)]);
     }
 
     proptest! {

@@ -40,12 +40,7 @@ mod tests {
     use super::*;
 
     fn settled(claims: &[Claim], rows: u64) -> (u64, u64, Vec<u64>) {
-        let mut facts = Facts {
-            events_seen: 10,
-            events_stored: 9,
-            events_lost: 1,
-            ..Facts::default()
-        };
+        let mut facts = Facts { events_seen: 10, events_stored: 9, events_lost: 1, ..Facts::default() };
         settle(&mut facts, claims, |_| rows);
         let notes = facts.notes.iter().map(|note| note.events).collect();
         (facts.events_stored, facts.events_lost, notes)
@@ -53,11 +48,7 @@ mod tests {
 
     #[test]
     fn what_is_in_no_table_is_lost() {
-        let claim = |events, rows| Claim {
-            table: "slice",
-            events,
-            rows,
-        };
+        let claim = |events, rows| Claim { table: "slice", events, rows };
         assert_eq!(settled(&[claim(9, 5)], 5), (9, 1, vec![]));
         assert_eq!(settled(&[claim(4, 4), claim(5, 0)], 4), (9, 1, vec![]));
         assert_eq!(settled(&[claim(9, 5)], 3), (7, 3, vec![2]));

@@ -41,10 +41,7 @@ impl Bits {
 
     /// The bits, unless every row is valid.
     pub fn valid(&self) -> Option<Valid<'_>> {
-        (self.nulls > 0).then_some(Valid {
-            bits: &self.bytes,
-            nulls: self.nulls,
-        })
+        (self.nulls > 0).then_some(Valid { bits: &self.bytes, nulls: self.nulls })
     }
 
     /// True when no row is valid.
@@ -68,14 +65,8 @@ where
     let nulls = fill_bits(bits, values, |value| *value != none);
     match nulls {
         _ if nulls == values.len() => Column::Nulls,
-        0 => Column::Fixed {
-            valid: None,
-            values: values.to_byte_slice(),
-        },
-        _ => Column::Fixed {
-            valid: Some(Valid { bits, nulls }),
-            values: values.to_byte_slice(),
-        },
+        0 => Column::Fixed { valid: None, values: values.to_byte_slice() },
+        _ => Column::Fixed { valid: Some(Valid { bits, nulls }), values: values.to_byte_slice() },
     }
 }
 
@@ -88,9 +79,10 @@ pub fn texts<'a>(offsets: &'a [i32], data: &'a [Stretch<'a>], bits: &'a mut Vec<
         let mut filled = 0;
         for chunk in 0..rows.div_ceil(8) {
             let ends = &offsets[chunk * 8..(chunk * 8 + 9).min(rows + 1)];
-            let byte = ends.windows(2).enumerate().fold(0, |byte, (i, pair)| {
-                byte | u8::from(pair[0] != pair[1]) << i
-            });
+            let byte = ends
+                .windows(2)
+                .enumerate()
+                .fold(0, |byte, (i, pair)| byte | u8::from(pair[0] != pair[1]) << i);
             filled += byte.count_ones() as usize;
             bits.push(byte);
         }
@@ -98,16 +90,8 @@ pub fn texts<'a>(offsets: &'a [i32], data: &'a [Stretch<'a>], bits: &'a mut Vec<
     }
     match nulls {
         _ if nulls == rows => Column::Nulls,
-        0 => Column::Placed {
-            valid: None,
-            offsets,
-            data,
-        },
-        _ => Column::Placed {
-            valid: Some(Valid { bits, nulls }),
-            offsets,
-            data,
-        },
+        0 => Column::Placed { valid: None, offsets, data },
+        _ => Column::Placed { valid: Some(Valid { bits, nulls }), offsets, data },
     }
 }
 
@@ -116,10 +100,7 @@ fn fill_bits<T>(bits: &mut Vec<u8>, values: &[T], valid: impl Fn(&T) -> bool) ->
     bits.clear();
     let mut filled = 0;
     for chunk in values.chunks(8) {
-        let byte = chunk
-            .iter()
-            .enumerate()
-            .fold(0, |byte, (i, value)| byte | u8::from(valid(value)) << i);
+        let byte = chunk.iter().enumerate().fold(0, |byte, (i, value)| byte | u8::from(valid(value)) << i);
         filled += byte.count_ones() as usize;
         bits.push(byte);
     }

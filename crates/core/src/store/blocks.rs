@@ -40,10 +40,7 @@ pub fn encode(
         let start = bytes.len();
         bytes.resize(start + rows.len() * N, 0);
         let (places, _) = bytes[start..].as_chunks_mut::<N>();
-        places
-            .iter_mut()
-            .zip(rows)
-            .for_each(|(place, row)| *place = value(row));
+        places.iter_mut().zip(rows).for_each(|(place, row)| *place = value(row));
     }
     let codes = [&piece.category, &piece.op_name, &piece.op_type];
     column(bytes, rows.clone(), |row| piece.track[row].to_le_bytes());
@@ -54,14 +51,10 @@ pub fn encode(
     column(bytes, rows.clone(), |row| piece.ts_ps[row].to_le_bytes());
     column(bytes, rows.clone(), |row| piece.dur_ps[row].to_le_bytes());
     if held.0[3] {
-        column(bytes, rows.clone(), |row| {
-            piece.correlation[row].to_le_bytes()
-        });
+        column(bytes, rows.clone(), |row| piece.correlation[row].to_le_bytes());
     }
     // The lengths of the args are written in place of their ends: the reader adds them up.
-    column(bytes, rows.clone(), |row| {
-        piece.args_bytes(row).to_le_bytes()
-    });
+    column(bytes, rows.clone(), |row| piece.args_bytes(row).to_le_bytes());
     // What was written before is not written again.
     if !piece.args_json.is_empty() {
         rows.for_each(|row| bytes.extend_from_slice(piece.args(row)));
@@ -72,22 +65,12 @@ pub fn encode(
 pub fn decode(piece: &mut SliceColumns, bytes: &[u8], held: Held, rows: usize) {
     fn narrow<'a>(out: &mut Vec<u32>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
         let (here, rest) = bytes.split_at(rows * 4);
-        out.extend(
-            here.as_chunks()
-                .0
-                .iter()
-                .map(|chunk| u32::from_le_bytes(*chunk)),
-        );
+        out.extend(here.as_chunks().0.iter().map(|chunk| u32::from_le_bytes(*chunk)));
         rest
     }
     fn wide<'a>(out: &mut Vec<i64>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
         let (here, rest) = bytes.split_at(rows * 8);
-        out.extend(
-            here.as_chunks()
-                .0
-                .iter()
-                .map(|chunk| i64::from_le_bytes(*chunk)),
-        );
+        out.extend(here.as_chunks().0.iter().map(|chunk| i64::from_le_bytes(*chunk)));
         rest
     }
     piece.clear();

@@ -57,24 +57,14 @@ impl Flows {
     /// One more row of the table. Without a slice it waits for [`Flows::bind`].
     pub fn push(&mut self, track: u32, ts_ps: i64, start: bool, slice: Option<i64>) {
         if slice.is_none() {
-            self.waiting.push(Station {
-                track,
-                ts_ps,
-                row: self.slice_id.len(),
-                start,
-            });
+            self.waiting.push(Station { track, ts_ps, row: self.slice_id.len(), start });
         }
         self.slice_id.push(slice.unwrap_or(MISSING));
     }
 
     /// One more row, of the slice on the track that begins then and lasts so long.
     pub fn push_tied(&mut self, track: u32, ts_ps: i64, dur_ps: i64) {
-        self.tied.push(Tied {
-            track,
-            ts_ps,
-            dur_ps,
-            row: self.slice_id.len(),
-        });
+        self.tied.push(Tied { track, ts_ps, dur_ps, row: self.slice_id.len() });
         self.slice_id.push(MISSING);
     }
 
@@ -84,16 +74,10 @@ impl Flows {
         if self.waiting.is_empty() && self.tied.is_empty() {
             return Ok(());
         }
-        self.tied
-            .sort_unstable_by_key(|tied| (tied.track, tied.key(), tied.row));
-        self.waiting
-            .sort_unstable_by_key(|station| (station.track, station.ts_ps));
+        self.tied.sort_unstable_by_key(|tied| (tied.track, tied.key(), tied.row));
+        self.waiting.sort_unstable_by_key(|station| (station.track, station.ts_ps));
         let file = slices.open()?;
-        let mut sweep = Sweep {
-            stations: &self.waiting,
-            slice_id: &mut self.slice_id,
-            ..Sweep::empty()
-        };
+        let mut sweep = Sweep { stations: &self.waiting, slice_id: &mut self.slice_id, ..Sweep::empty() };
         let mut current = None;
         let mut row = 0;
         for batch in 0..slices.batches.len() {
@@ -152,13 +136,7 @@ struct Moment {
 
 impl<'a> Sweep<'a> {
     fn empty() -> Sweep<'a> {
-        Sweep {
-            stations: &[],
-            tied: &[],
-            slice_id: &mut [],
-            open: Vec::new(),
-            moment: None,
-        }
+        Sweep { stations: &[], tied: &[], slice_id: &mut [], open: Vec::new(), moment: None }
     }
 
     fn begin_track(&mut self, all: &'a [Station], track: u32) {
@@ -199,11 +177,7 @@ impl<'a> Sweep<'a> {
         if self.stations.is_empty() {
             return;
         }
-        while self
-            .open
-            .last()
-            .is_some_and(|top| top.end_ps <= begin_ps || top.end_ps < end_ps)
-        {
+        while self.open.last().is_some_and(|top| top.end_ps <= begin_ps || top.end_ps < end_ps) {
             self.open.pop();
         }
         self.open.push(Open { row, end_ps });
@@ -237,15 +211,10 @@ impl<'a> Sweep<'a> {
             self.open.pop();
         }
         let inside = self.open.last().map(|top| top.row);
-        let here = self
-            .stations
-            .partition_point(|station| station.ts_ps <= ts_ps);
+        let here = self.stations.partition_point(|station| station.ts_ps <= ts_ps);
         for station in &self.stations[..here] {
-            let slice = if station.start {
-                moment.around.or(moment.beginning)
-            } else {
-                inside.or(moment.ending)
-            };
+            let slice =
+                if station.start { moment.around.or(moment.beginning) } else { inside.or(moment.ending) };
             self.slice_id[station.row] = slice.unwrap_or(MISSING);
         }
         self.stations = &self.stations[here..];

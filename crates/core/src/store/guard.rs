@@ -119,10 +119,7 @@ mod signal {
             if now.sa_sigaction == handler() {
                 return;
             }
-            PAGE_BYTES.store(
-                libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize,
-                Ordering::SeqCst,
-            );
+            PAGE_BYTES.store(libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize, Ordering::SeqCst);
             BEFORE.store(Box::leak(Box::new(now)), Ordering::SeqCst);
             let mut ours = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
             ours.sa_sigaction = handler();
@@ -137,11 +134,7 @@ mod signal {
     }
 
     /// Only what a handler may do: atomics, mmap, sigaction, raise.
-    extern "C" fn handle(
-        signal: libc::c_int,
-        info: *mut libc::siginfo_t,
-        _context: *mut libc::c_void,
-    ) {
+    extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
         // SAFETY: the kernel gives a valid `info`. The memory that is mapped over lies within a mapping of ours, which
         // stays until nobody can read it: its reader waits in this handler.
         unsafe {

@@ -23,23 +23,13 @@ pub struct Heap {
 impl Heap {
     /// Creates the file, or empties the one that is there.
     pub fn create(path: PathBuf) -> Result<Heap> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)?;
-        Ok(Heap {
-            file,
-            path,
-            end: AtomicU64::new(0),
-        })
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+        Ok(Heap { file, path, end: AtomicU64::new(0) })
     }
 
     /// Room for so many bytes; returns where it begins.
     fn room(&self, bytes: u64) -> u64 {
-        self.end
-            .fetch_add(bytes.next_multiple_of(ALIGN), Ordering::Relaxed)
+        self.end.fetch_add(bytes.next_multiple_of(ALIGN), Ordering::Relaxed)
     }
 
     /// Adds a buffer that lies in several stretches.
@@ -89,12 +79,7 @@ pub fn hash(stretches: &[&[u8]]) -> u64 {
 impl Place {
     /// A buffer in a file.
     pub fn file(offset: u64, bytes: u64, hash: u64) -> Place {
-        Place::File {
-            offset,
-            bytes,
-            hash,
-            checked: AtomicBool::new(false),
-        }
+        Place::File { offset, bytes, hash, checked: AtomicBool::new(false) }
     }
 }
 
@@ -107,9 +92,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("stepscope-heap-{}", std::process::id()));
         let heap = Heap::create(folder.clone()).unwrap();
         let add = |byte: u8| {
-            (0..50_usize)
-                .map(|i| heap.put(&[&vec![byte; i], &[byte; 3]]).unwrap())
-                .collect::<Vec<_>>()
+            (0..50_usize).map(|i| heap.put(&[&vec![byte; i], &[byte; 3]]).unwrap()).collect::<Vec<_>>()
         };
         let (ones, twos) = std::thread::scope(|scope| {
             let other = scope.spawn(|| add(2));
@@ -117,13 +100,7 @@ mod tests {
         });
         for (byte, places) in [(1, ones), (2, twos)] {
             for (i, place) in places.iter().enumerate() {
-                let Place::File {
-                    offset,
-                    bytes,
-                    hash: stored,
-                    ..
-                } = place
-                else {
+                let Place::File { offset, bytes, hash: stored, .. } = place else {
                     unreachable!("a heap is a file");
                 };
                 assert_eq!((*bytes, offset % ALIGN), (i as u64 + 3, 0));

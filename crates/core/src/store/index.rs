@@ -58,30 +58,19 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 pub fn read(folder: &Path) -> Result<Listing> {
     let path = folder.join(INDEX);
     let bytes = std::fs::read(&path).map_err(|error| about(&path, &error))?;
-    let damaged = || {
-        Error::new(
-            Kind::Damaged,
-            format!("{} is not the index of a store", path.display()),
-        )
-    };
+    let damaged = || Error::new(Kind::Damaged, format!("{} is not the index of a store", path.display()));
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
     let (hash, rest) = rest.split_first_chunk::<8>().ok_or_else(damaged)?;
     if xxh3_64(rest) != u64::from_le_bytes(*hash) {
         return Err(damaged());
     }
-    let mut from = In {
-        bytes: rest,
-        folder,
-    };
+    let mut from = In { bytes: rest, folder };
     let facts_hash = from.number()?;
     let tables = from.list(|from| {
         let name = from.text()?;
         let parts = from.list(|from| Ok(Arc::new(from.part()?)))?;
         let same = |part: &Arc<Part>| {
-            part.batches
-                .iter()
-                .map(|batch| batch.rows)
-                .eq(parts[0].batches.iter().map(|batch| batch.rows))
+            part.batches.iter().map(|batch| batch.rows).eq(parts[0].batches.iter().map(|batch| batch.rows))
         };
         if parts.is_empty() || !parts.iter().all(same) {
             return Err(damaged());
@@ -91,10 +80,7 @@ pub fn read(folder: &Path) -> Result<Listing> {
     let path = folder.join(FACTS);
     let facts = std::fs::read_to_string(&path).map_err(|error| about(&path, &error))?;
     if xxh3_64(facts.as_bytes()) != facts_hash {
-        return Err(Error::new(
-            Kind::Damaged,
-            format!("{} is not what was written", path.display()),
-        ));
+        return Err(Error::new(Kind::Damaged, format!("{} is not what was written", path.display())));
     }
     Ok(Listing { tables, facts })
 }
@@ -122,22 +108,13 @@ impl Out {
     fn part(&mut self, part: &Part) -> Result<()> {
         let lost = || Error::new(Kind::Io, "a table in memory cannot go into a folder");
         let file = part.file.as_ref().ok_or_else(lost)?;
-        let name = file
-            .path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .ok_or_else(lost)?;
+        let name = file.path.file_name().and_then(|name| name.to_str()).ok_or_else(lost)?;
         self.text(name);
         self.number(file.bytes);
         self.number(part.fields.len() as u64);
         for field in &part.fields {
             self.text(&field.name);
-            self.number(
-                Shape::ALL
-                    .iter()
-                    .position(|shape| *shape == field.shape)
-                    .unwrap_or_default() as u64,
-            );
+            self.number(Shape::ALL.iter().position(|shape| *shape == field.shape).unwrap_or_default() as u64);
         }
         self.number(part.batches.len() as u64);
         for batch in &part.batches {
@@ -149,13 +126,7 @@ impl Out {
                 self.number(column.packing.step as u64);
                 self.number(column.buffers.len() as u64);
                 for place in &column.buffers {
-                    let Place::File {
-                        offset,
-                        bytes,
-                        hash,
-                        ..
-                    } = place
-                    else {
+                    let Place::File { offset, bytes, hash, .. } = place else {
                         return Err(lost());
                     };
                     self.number(*offset);
@@ -175,17 +146,11 @@ struct In<'a> {
 
 impl In<'_> {
     fn damaged(&self) -> Error {
-        Error::new(
-            Kind::Damaged,
-            format!("the index in {} makes no sense", self.folder.display()),
-        )
+        Error::new(Kind::Damaged, format!("the index in {} makes no sense", self.folder.display()))
     }
 
     fn number(&mut self) -> Result<u64> {
-        let (number, rest) = self
-            .bytes
-            .split_first_chunk::<8>()
-            .ok_or_else(|| self.damaged())?;
+        let (number, rest) = self.bytes.split_first_chunk::<8>().ok_or_else(|| self.damaged())?;
         self.bytes = rest;
         Ok(u64::from_le_bytes(*number))
     }
@@ -202,10 +167,7 @@ impl In<'_> {
 
     fn text(&mut self) -> Result<String> {
         let length = self.number()? as usize;
-        let (text, rest) = self
-            .bytes
-            .split_at_checked(length)
-            .ok_or_else(|| self.damaged())?;
+        let (text, rest) = self.bytes.split_at_checked(length).ok_or_else(|| self.damaged())?;
         self.bytes = rest;
         String::from_utf8(text.to_vec()).map_err(|_| self.damaged())
     }
@@ -214,9 +176,7 @@ impl In<'_> {
         let name = self.text()?;
         let bytes = self.number()?;
         let path = self.folder.join(&name);
-        let found = std::fs::metadata(&path)
-            .map_err(|error| about(&path, &error))?
-            .len();
+        let found = std::fs::metadata(&path).map_err(|error| about(&path, &error))?.len();
         if found != bytes {
             return Err(Error::new(
                 Kind::Damaged,
@@ -225,9 +185,7 @@ impl In<'_> {
         }
         let fields = self.list(|from| {
             let name = from.text()?;
-            let shape = *Shape::ALL
-                .get(from.number()? as usize)
-                .ok_or_else(|| from.damaged())?;
+            let shape = *Shape::ALL.get(from.number()? as usize).ok_or_else(|| from.damaged())?;
             Ok(Field { name, shape })
         })?;
         let batches = self.list(|from| {
@@ -241,11 +199,7 @@ impl In<'_> {
             }
             Ok(Batch { rows, columns })
         })?;
-        Ok(Part {
-            fields,
-            batches,
-            file: Some(StoredFile::new(path, bytes)),
-        })
+        Ok(Part { fields, batches, file: Some(StoredFile::new(path, bytes)) })
     }
 
     fn column(&mut self, rows: usize, shape: Shape, file_bytes: u64) -> Result<Stored> {
@@ -260,18 +214,11 @@ impl In<'_> {
         }
         let buffers = self.list(|from| {
             let (offset, bytes, hash) = (from.number()?, from.number()?, from.number()?);
-            let inside = offset
-                .checked_add(bytes)
-                .is_some_and(|end| end <= file_bytes);
+            let inside = offset.checked_add(bytes).is_some_and(|end| end <= file_bytes);
             if !inside {
                 return Err(from.damaged());
             }
-            Ok(Place::File {
-                offset,
-                bytes,
-                hash,
-                checked: AtomicBool::new(false),
-            })
+            Ok(Place::File { offset, bytes, hash, checked: AtomicBool::new(false) })
         })?;
         let expected = 1 + usize::from(nulls > 0) + usize::from(shape.is_long());
         // Texts may lie in several stretches, anywhere.
@@ -283,10 +230,6 @@ impl In<'_> {
         if nulls > rows || !((enough && aligned) || (buffers.is_empty() && nulls == rows)) {
             return Err(self.damaged());
         }
-        Ok(Stored {
-            nulls,
-            packing,
-            buffers,
-        })
+        Ok(Stored { nulls, packing, buffers })
     }
 }

@@ -79,8 +79,7 @@ impl Names {
     pub fn push(&mut self, first_track: u32, names: &[Named]) -> Result<()> {
         let track = Cell::I64(i64::from(first_track));
         // A row without a number begins a dictionary, even one without names, and says whose it is.
-        self.rows
-            .push(&[track, Cell::Null, Cell::Text(self.lazy.format)])?;
+        self.rows.push(&[track, Cell::Null, Cell::Text(self.lazy.format)])?;
         for (id, name) in names {
             self.rows.push(&[track, Cell::U64(*id), Cell::Text(name)])?;
         }
@@ -129,19 +128,13 @@ impl Dictionaries {
                 }
             }
         }
-        let lazy =
-            lazy.ok_or_else(|| Error::new(Kind::Damaged, "args of a format that is not known"))?;
-        Ok(Dictionaries {
-            first_tracks,
-            text: (lazy.prepare)(all),
-        })
+        let lazy = lazy.ok_or_else(|| Error::new(Kind::Damaged, "args of a format that is not known"))?;
+        Ok(Dictionaries { first_tracks, text: (lazy.prepare)(all) })
     }
 
     fn of(&self, track: i32) -> Result<usize> {
         let after = self.first_tracks.partition_point(|first| *first <= track);
-        after
-            .checked_sub(1)
-            .ok_or_else(|| Error::new(Kind::Damaged, "args without the names of their track"))
+        after.checked_sub(1).ok_or_else(|| Error::new(Kind::Damaged, "args without the names of their track"))
     }
 
     /// The texts of the rows from `from` on: of all of them, or of as many as fit into a batch, and

@@ -32,10 +32,7 @@ impl Mapped {
         }
         Err(Error::new(
             Kind::Damaged,
-            format!(
-                "{} was cut, or its disk failed, while it was read",
-                self.path.display()
-            ),
+            format!("{} was cut, or its disk failed, while it was read", self.path.display()),
         ))
     }
 }
@@ -61,29 +58,17 @@ pub fn map(path: &Path, bytes: u64) -> Result<Mapped> {
     }
     let path = path.to_owned();
     if bytes == 0 {
-        return Ok(Mapped {
-            bytes: Buffer::from(Vec::<u8>::new()),
-            path,
-            map: None,
-        });
+        return Ok(Mapped { bytes: Buffer::from(Vec::<u8>::new()), path, map: None });
     }
     // SAFETY: the file is a finished file of a store or a lake. Such files get their final names when they
     // are complete and are replaced by renaming, never changed in place; so the mapped bytes stay as they
     // are. Where somebody cuts one all the same, its readers find zeros, and `check` tells them.
     let map = Arc::new(Guarded::new(unsafe { memmap2::Mmap::map(&file)? }));
-    Ok(Mapped {
-        bytes: Buffer::from(bytes::Bytes::from_owner(Owner(map.clone()))),
-        path,
-        map: Some(map),
-    })
+    Ok(Mapped { bytes: Buffer::from(bytes::Bytes::from_owner(Owner(map.clone()))), path, map: Some(map) })
 }
 
 /// An Arrow column of texts, without looking at the text again.
-pub fn texts(
-    offsets: OffsetBuffer<i32>,
-    data: Buffer,
-    nulls: Option<NullBuffer>,
-) -> Result<StringArray> {
+pub fn texts(offsets: OffsetBuffer<i32>, data: Buffer, nulls: Option<NullBuffer>) -> Result<StringArray> {
     let last = offsets.last() as usize;
     let rows = offsets.len() - 1;
     if last > data.len() || nulls.as_ref().is_some_and(|nulls| nulls.len() != rows) {
@@ -105,9 +90,7 @@ pub fn pick(codes: &PrimitiveArray<Int32Type>, texts: &StringArray) -> Result<St
             views.push(0);
             continue;
         }
-        let code = usize::try_from(*code)
-            .ok()
-            .filter(|code| *code < texts.len());
+        let code = usize::try_from(*code).ok().filter(|code| *code < texts.len());
         let code = code.ok_or_else(|| Error::new(Kind::Damaged, "a code without its text"))?;
         let (start, end) = (offsets[code] as usize, offsets[code + 1] as usize);
         views.push(make_view(&data[start..end], 0, start as u32));

@@ -91,12 +91,8 @@ impl Store {
         lazy: &[Lazy],
     ) -> Result<Store> {
         let facts_json = facts.to_json();
-        let store = Store {
-            facts,
-            facts_json,
-            folder: folder.map(Path::to_path_buf),
-            tables: assemble(parts, lazy),
-        };
+        let store =
+            Store { facts, facts_json, folder: folder.map(Path::to_path_buf), tables: assemble(parts, lazy) };
         store.save()?;
         Ok(store)
     }
@@ -134,17 +130,12 @@ impl Store {
 
     /// Name and number of rows of every table that is there.
     pub fn tables(&self) -> BTreeMap<String, u64> {
-        self.tables
-            .iter()
-            .map(|(name, table)| (name.clone(), table.rows()))
-            .collect()
+        self.tables.iter().map(|(name, table)| (name.clone(), table.rows())).collect()
     }
 
     /// A table.
     pub fn table(&self, name: &str) -> Result<&Arc<Table>> {
-        self.tables
-            .get(name)
-            .ok_or_else(|| Error::new(Kind::Io, format!("the store has no table {name}")))
+        self.tables.get(name).ok_or_else(|| Error::new(Kind::Io, format!("the store has no table {name}")))
     }
 
     /// A small table as rows of (column, value). A table that is not there has none.
@@ -169,12 +160,7 @@ impl Store {
     }
 
     /// Writes a small table anew, or a new one. `rows` have a cell for each field; truths are I64.
-    pub fn replace(
-        &mut self,
-        name: &str,
-        fields: Vec<Field>,
-        rows: &[Vec<Cell<'_>>],
-    ) -> Result<()> {
+    pub fn replace(&mut self, name: &str, fields: Vec<Field>, rows: &[Vec<Cell<'_>>]) -> Result<()> {
         let mut part = self.growing(name, fields)?;
         for row in rows {
             part.push(row)?;
@@ -184,25 +170,16 @@ impl Store {
 
     /// A table that grows row by row, and is in the store once it was given to [`Store::keep`].
     pub fn growing(&self, name: &str, fields: Vec<Field>) -> Result<Rows> {
-        let plain = !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        let plain = !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
         if !plain || name == "slice" {
-            return Err(Error::new(
-                Kind::Io,
-                format!("a table cannot be called {name:?} or be replaced"),
-            ));
+            return Err(Error::new(Kind::Io, format!("a table cannot be called {name:?} or be replaced")));
         }
         Rows::new(self.folder.as_deref(), &self.file(name), fields)
     }
 
     /// Takes in a table that has grown, in the place of one of its name.
     pub fn keep(&mut self, name: &str, rows: Rows) -> Result<()> {
-        let table = Table {
-            parts: vec![Arc::new(rows.finish()?)],
-            dictionaries: Vec::new(),
-        };
+        let table = Table { parts: vec![Arc::new(rows.finish()?)], dictionaries: Vec::new() };
         let old = self.tables.insert(name.to_owned(), Arc::new(table));
         self.save()?;
         old.map_or(Ok(()), |old| forget(&old.parts))
@@ -212,15 +189,9 @@ impl Store {
     /// slice starts. The intervals must be sorted and must not overlap.
     pub fn assign_steps(&mut self, begin_ps: &[i64], end_ps: &[i64], number: &[i64]) -> Result<()> {
         let sorted = begin_ps.iter().zip(end_ps).all(|(begin, end)| begin <= end)
-            && end_ps
-                .iter()
-                .zip(begin_ps.iter().skip(1))
-                .all(|(end, begin)| end <= begin);
+            && end_ps.iter().zip(begin_ps.iter().skip(1)).all(|(end, begin)| end <= begin);
         if !sorted || begin_ps.len() != end_ps.len() || begin_ps.len() != number.len() {
-            return Err(Error::new(
-                Kind::Io,
-                "steps must be sorted and must not overlap",
-            ));
+            return Err(Error::new(Kind::Io, "steps must be sorted and must not overlap"));
         }
         let slices = Arc::clone(self.table("slice")?);
         let part = &slices.parts[0];
@@ -253,19 +224,13 @@ impl Store {
             // The parts of a table have the same batches.
             let column = match valid.all_null() {
                 true => Column::Nulls,
-                false => Column::Fixed {
-                    valid: valid.valid(),
-                    values: values.to_byte_slice(),
-                },
+                false => Column::Fixed { valid: valid.valid(), values: values.to_byte_slice() },
             };
             steps.write(values.len(), &[column])?;
         }
         let parts = vec![Arc::clone(part), Arc::new(steps.finish()?)];
         let old = slices.parts[1..].to_vec();
-        let table = Table {
-            parts,
-            dictionaries: slices.dictionaries.clone(),
-        };
+        let table = Table { parts, dictionaries: slices.dictionaries.clone() };
         self.tables.insert("slice".to_owned(), Arc::new(table));
         self.save()?;
         forget(&old)
@@ -285,10 +250,7 @@ impl Store {
         let same = |part: &Arc<Part>| part.fields == added.fields;
         let (old, mut parts): (Vec<_>, Vec<_>) = slices.parts.iter().cloned().partition(same);
         parts.push(added);
-        let table = Table {
-            parts,
-            dictionaries: slices.dictionaries.clone(),
-        };
+        let table = Table { parts, dictionaries: slices.dictionaries.clone() };
         self.tables.insert("slice".to_owned(), Arc::new(table));
         self.save()?;
         forget(&old)
@@ -299,9 +261,7 @@ impl Store {
         let taken = |file: &str| {
             let mut parts = self.tables.values().flat_map(|table| &table.parts);
             parts.any(|part| {
-                part.file
-                    .as_ref()
-                    .is_some_and(|stored| stored.path.file_stem() == Some(file.as_ref()))
+                part.file.as_ref().is_some_and(|stored| stored.path.file_stem() == Some(file.as_ref()))
             })
         };
         let mut file = name.to_owned();
@@ -321,10 +281,7 @@ impl Store {
         for (name, table) in &self.tables {
             parts.push((name.clone(), table.parts.clone()));
             for (column, dictionary) in &table.dictionaries {
-                parts.push((
-                    format!("{name}.{column}"),
-                    vec![Arc::clone(dictionary.part())],
-                ));
+                parts.push((format!("{name}.{column}"), vec![Arc::clone(dictionary.part())]));
             }
         }
         index::write(folder, &self.facts_json, &parts)
@@ -333,31 +290,18 @@ impl Store {
 
 fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>, lazy: &[Lazy]) -> BTreeMap<String, Arc<Table>> {
     let mut tables: BTreeMap<String, Table> = BTreeMap::new();
-    let (texts, plain): (Vec<_>, Vec<_>) =
-        parts.into_iter().partition(|(name, _)| name.contains('.'));
+    let (texts, plain): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(name, _)| name.contains('.'));
     for (name, parts) in plain {
-        tables.insert(
-            name,
-            Table {
-                parts,
-                dictionaries: Vec::new(),
-            },
-        );
+        tables.insert(name, Table { parts, dictionaries: Vec::new() });
     }
     for (name, mut parts) in texts {
         if let Some((table, column)) = name.split_once('.')
             && let Some(table) = tables.get_mut(table)
         {
-            table.dictionaries.push((
-                column.to_owned(),
-                Arc::new(Dictionary::new(parts.remove(0), lazy)),
-            ));
+            table.dictionaries.push((column.to_owned(), Arc::new(Dictionary::new(parts.remove(0), lazy))));
         }
     }
-    tables
-        .into_iter()
-        .map(|(name, table)| (name, Arc::new(table)))
-        .collect()
+    tables.into_iter().map(|(name, table)| (name, Arc::new(table))).collect()
 }
 
 /// A step, or the time between two of them: the moments from its begin to before its end.
@@ -379,12 +323,9 @@ impl Stretch {
         let next = begin_ps.partition_point(|begin| *begin <= ts_ps);
         let last = next.checked_sub(1);
         match last.filter(|last| ts_ps < end_ps[*last]) {
-            Some(last) => Stretch {
-                begin_ps: begin_ps[last],
-                end_ps: end_ps[last],
-                step: number[last],
-                inside: true,
-            },
+            Some(last) => {
+                Stretch { begin_ps: begin_ps[last], end_ps: end_ps[last], step: number[last], inside: true }
+            }
             None => Stretch {
                 begin_ps: last.map_or(i64::MIN, |last| end_ps[last]),
                 end_ps: begin_ps.get(next).copied().unwrap_or(i64::MAX),

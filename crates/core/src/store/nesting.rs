@@ -32,13 +32,7 @@ impl Nester {
     ///
     /// Within one track `ts_ps` must not fall. `ts_ps + dur_ps` must not overflow.
     #[inline]
-    pub fn begin(
-        &mut self,
-        row: i64,
-        ts_ps: i64,
-        dur_ps: i64,
-        mut done: impl FnMut(i64, i64),
-    ) -> Place {
+    pub fn begin(&mut self, row: i64, ts_ps: i64, dur_ps: i64, mut done: impl FnMut(i64, i64)) -> Place {
         let end_ps = ts_ps + dur_ps;
         self.close_until(ts_ps, &mut done);
         if let Some(top) = self.open.last_mut() {
@@ -54,11 +48,7 @@ impl Nester {
         }
         let parent = self.open.last().map_or(-1, |top| top.row);
         let depth = self.open.len() as i32;
-        self.open.push(Open {
-            row,
-            end_ps,
-            self_ps: 0,
-        });
+        self.open.push(Open { row, end_ps, self_ps: 0 });
         Place { parent, depth }
     }
 

@@ -25,11 +25,7 @@ pub struct Packing {
 
 impl Packing {
     /// Values as they are in memory, whatever their shape.
-    pub const PLAIN: Packing = Packing {
-        width: 8,
-        base: 0,
-        step: 1,
-    };
+    pub const PLAIN: Packing = Packing { width: 8, base: 0, step: 1 };
 
     /// True when a column of that shape may be written so.
     pub fn suits(self, shape: Shape) -> bool {
@@ -47,9 +43,9 @@ impl Packing {
 pub fn pack(shape: Shape, valid: Option<&[u8]>, values: &[u8], out: &mut Vec<u8>) -> Packing {
     out.clear();
     match shape {
-        Shape::I32 | Shape::Code => pack_as(values.as_chunks().0, 4, valid, out, |bytes| {
-            i64::from(i32::from_le_bytes(bytes))
-        }),
+        Shape::I32 | Shape::Code => {
+            pack_as(values.as_chunks().0, 4, valid, out, |bytes| i64::from(i32::from_le_bytes(bytes)))
+        }
         Shape::I64 => pack_as(values.as_chunks().0, 8, valid, out, i64::from_le_bytes),
         _ => Packing::PLAIN,
     }
@@ -88,19 +84,13 @@ fn pack_as<const N: usize, F: Fn([u8; N]) -> i64 + Copy>(
     if width >= width_in_memory {
         return Packing::PLAIN;
     }
-    let differences = values
-        .iter()
-        .map(|bytes| value(*bytes).wrapping_sub(low) as u64);
+    let differences = values.iter().map(|bytes| value(*bytes).wrapping_sub(low) as u64);
     match step {
         1 => put(width, differences, out),
         NANOSECOND_PS => put(width, differences.map(|all| all / NANOSECOND_PS), out),
         _ => put(width, differences.map(|all| all / MICROSECOND_PS), out),
     }
-    Packing {
-        width,
-        base: low,
-        step: step as i64,
-    }
+    Packing { width, base: low, step: step as i64 }
 }
 
 /// Whether all differences to the smallest value are multiples of a unit. The first that is none ends the
@@ -119,14 +109,10 @@ fn are_whole<const UNIT: u64, const N: usize, F: Fn([u8; N]) -> i64>(
 }
 
 /// The values that are not NULL.
-fn not_null<'a, const N: usize>(
-    values: &'a [[u8; N]],
-    bits: &'a [u8],
-) -> impl Iterator<Item = &'a [u8; N]> {
+fn not_null<'a, const N: usize>(values: &'a [[u8; N]], bits: &'a [u8]) -> impl Iterator<Item = &'a [u8; N]> {
     let valid = |row: usize| bits[row / 8] >> (row % 8) & 1 == 1;
     let rows = values.iter().enumerate();
-    rows.filter(move |(row, _)| valid(*row))
-        .map(|(_, value)| value)
+    rows.filter(move |(row, _)| valid(*row)).map(|(_, value)| value)
 }
 
 fn width(range: u64) -> u8 {
@@ -178,11 +164,7 @@ pub fn unpack(shape: Shape, packing: Packing, rows: usize, bytes: &[u8]) -> Resu
         (Shape::I64, _, 1) => column(longs(bytes, rows).map(|v| one(i64::from(v)))),
         (Shape::I64, _, _) => column(longs(bytes, rows).map(|v| scaled(i64::from(v)))),
         (_, 0, _) => column(std::iter::repeat_n(small, rows)),
-        (_, 1, _) => column(
-            bytes[..rows]
-                .iter()
-                .map(|v| small.wrapping_add(i32::from(*v))),
-        ),
+        (_, 1, _) => column(bytes[..rows].iter().map(|v| small.wrapping_add(i32::from(*v)))),
         (_, 2, _) => column(words(bytes, rows).map(|v| small.wrapping_add(i32::from(v)))),
         (_, _, _) => column(longs(bytes, rows).map(|v| small.wrapping_add(v as i32))),
     })
@@ -240,13 +222,7 @@ mod tests {
 
     fn columns() -> impl Strategy<Value = Vec<i64>> {
         let unit = prop_oneof![Just(1_i64), Just(1000), Just(1_000_000)];
-        let most = prop_oneof![
-            Just(0_i64),
-            Just(255),
-            Just(256),
-            Just(65_535),
-            Just(1 << 32)
-        ];
+        let most = prop_oneof![Just(0_i64), Just(255), Just(256), Just(65_535), Just(1 << 32)];
         let base = prop_oneof![Just(0_i64), Just(-7), Just(i64::MIN), Just(1 << 50)];
         let close = (unit, most, base).prop_flat_map(|(unit, most, base)| {
             prop::collection::vec(0..=most, 1..70)
@@ -293,10 +269,7 @@ mod tests {
         // NULLs do not count, whatever their bytes.
         let nulls = there_and_back(&[i64::MIN, 5, 6], Some(&[false, true, true]));
         assert_eq!((nulls.width, nulls.base), (1, 5));
-        assert_eq!(
-            there_and_back(&[1, 2], Some(&[false, false])),
-            Packing::PLAIN
-        );
+        assert_eq!(there_and_back(&[1, 2], Some(&[false, false])), Packing::PLAIN);
         assert_eq!(there_and_back(&[], None), Packing::PLAIN);
     }
 
@@ -309,28 +282,15 @@ mod tests {
         assert_eq!((packing.width, packing.step), (2, 1));
         let back = unpack(Shape::Code, packing, codes.len(), &out).unwrap();
         assert_eq!(back.typed_data::<i32>(), codes);
-        let scaled = Packing {
-            step: 1000,
-            ..packing
-        };
+        let scaled = Packing { step: 1000, ..packing };
         assert!(scaled.suits(Shape::I64) && !scaled.suits(Shape::Code));
     }
 
     #[test]
     fn too_few_bytes_are_damage() {
-        let packing = Packing {
-            width: 2,
-            base: 0,
-            step: 1,
-        };
+        let packing = Packing { width: 2, base: 0, step: 1 };
         assert!(unpack(Shape::I64, packing, 3, &[0; 5]).is_err());
         assert!(!packing.suits(Shape::F64));
-        assert!(
-            !Packing {
-                width: 3,
-                ..packing
-            }
-            .suits(Shape::I64)
-        );
+        assert!(!Packing { width: 3, ..packing }.suits(Shape::I64));
     }
 }

@@ -8,9 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::input::at::FileExt;
 use crate::store::mapping::{self, Mapped};
 use crate::store::packing::{Packing, unpack};
-use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, UInt64Array,
-};
+use arrow_array::{ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, UInt64Array};
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use std::fs::File;
@@ -39,16 +37,8 @@ pub enum Shape {
 
 impl Shape {
     /// All shapes, in the order of their numbers in the index.
-    pub const ALL: [Shape; 8] = [
-        Shape::I32,
-        Shape::I64,
-        Shape::U64,
-        Shape::F64,
-        Shape::Bool,
-        Shape::Text,
-        Shape::Code,
-        Shape::Lazy,
-    ];
+    pub const ALL: [Shape; 8] =
+        [Shape::I32, Shape::I64, Shape::U64, Shape::F64, Shape::Bool, Shape::Text, Shape::Code, Shape::Lazy];
 
     /// The Arrow type of its values.
     pub fn stored_type(self) -> DataType {
@@ -91,10 +81,7 @@ pub struct Field {
 impl Field {
     /// A column.
     pub fn new(name: &str, shape: Shape) -> Field {
-        Field {
-            name: name.to_owned(),
-            shape,
-        }
+        Field { name: name.to_owned(), shape }
     }
 }
 
@@ -160,11 +147,7 @@ pub struct StoredFile {
 impl StoredFile {
     /// A file that is there with that size.
     pub fn new(path: PathBuf, bytes: u64) -> Self {
-        StoredFile {
-            path,
-            bytes,
-            map: OnceLock::new(),
-        }
+        StoredFile { path, bytes, map: OnceLock::new() }
     }
 
     fn mapped(&self) -> Result<&Mapped> {
@@ -203,9 +186,7 @@ impl Part {
 
     /// Opens the file for [`Access::Read`].
     pub fn open(&self) -> Result<Option<File>> {
-        self.file
-            .as_ref()
-            .map_or(Ok(None), |file| Ok(Some(File::open(&file.path)?)))
+        self.file.as_ref().map_or(Ok(None), |file| Ok(Some(File::open(&file.path)?)))
     }
 
     /// One column of one batch. Columns of codes come as int32.
@@ -225,11 +206,7 @@ impl Part {
             );
         }
         let mut buffers = stored.buffers.iter().map(|place| self.bytes(place, access));
-        let mut next = || {
-            buffers
-                .next()
-                .unwrap_or_else(|| Err(damaged("a column lacks a buffer")))
-        };
+        let mut next = || buffers.next().unwrap_or_else(|| Err(damaged("a column lacks a buffer")));
         let nulls = if stored.nulls > 0 {
             let bits = next()?;
             if bits.len() * 8 < rows {
@@ -258,34 +235,22 @@ impl Part {
     fn bytes(&self, place: &Place, access: &Access<'_>) -> Result<Buffer> {
         let (offset, bytes, hash, checked) = match place {
             Place::Memory(buffer) => return Ok(buffer.clone()),
-            Place::File {
-                offset,
-                bytes,
-                hash,
-                checked,
-            } => (*offset, *bytes, *hash, checked),
+            Place::File { offset, bytes, hash, checked } => (*offset, *bytes, *hash, checked),
         };
-        let file = self
-            .file
-            .as_ref()
-            .ok_or_else(|| damaged("a part without its file"))?;
+        let file = self.file.as_ref().ok_or_else(|| damaged("a part without its file"))?;
         let buffer = match access {
             Access::Mapped => {
                 let all = &file.mapped()?.bytes;
-                if offset
-                    .checked_add(bytes)
-                    .is_none_or(|end| end > all.len() as u64)
-                {
+                if offset.checked_add(bytes).is_none_or(|end| end > all.len() as u64) {
                     return Err(damaged("a buffer lies outside its file"));
                 }
                 all.slice_with_length(offset as usize, bytes as usize)
             }
             Access::Read(open) => {
                 let mut buffer = MutableBuffer::from_len_zeroed(bytes as usize);
-                open.read_exact_at(buffer.as_slice_mut(), offset)
-                    .map_err(|error| {
-                        Error::new(Kind::Damaged, format!("{}: {error}", file.path.display()))
-                    })?;
+                open.read_exact_at(buffer.as_slice_mut(), offset).map_err(|error| {
+                    Error::new(Kind::Damaged, format!("{}: {error}", file.path.display()))
+                })?;
                 buffer.into()
             }
         };
@@ -343,16 +308,11 @@ fn build(
         return Err(damaged("a column is not aligned"));
     }
     let array: ArrayRef = match shape {
-        Shape::I32 | Shape::Code => {
-            Arc::new(Int32Array::new(ScalarBuffer::new(values, 0, rows), nulls))
-        }
+        Shape::I32 | Shape::Code => Arc::new(Int32Array::new(ScalarBuffer::new(values, 0, rows), nulls)),
         Shape::I64 => Arc::new(Int64Array::new(ScalarBuffer::new(values, 0, rows), nulls)),
         Shape::U64 => Arc::new(UInt64Array::new(ScalarBuffer::new(values, 0, rows), nulls)),
         Shape::F64 => Arc::new(Float64Array::new(ScalarBuffer::new(values, 0, rows), nulls)),
-        Shape::Bool => Arc::new(BooleanArray::new(
-            BooleanBuffer::new(values, 0, rows),
-            nulls,
-        )),
+        Shape::Bool => Arc::new(BooleanArray::new(BooleanBuffer::new(values, 0, rows), nulls)),
         Shape::Text | Shape::Lazy => {
             let offsets = ScalarBuffer::<i32>::new(values, 0, rows + 1);
             let rising = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
@@ -362,9 +322,7 @@ fn build(
             let offsets = OffsetBuffer::new(offsets);
             if shape == Shape::Lazy {
                 let found = BinaryArray::try_new(offsets, text, nulls);
-                return Ok(Arc::new(
-                    found.map_err(|error| damaged(&error.to_string()))?,
-                ));
+                return Ok(Arc::new(found.map_err(|error| damaged(&error.to_string()))?));
             }
             Arc::new(mapping::texts(offsets, text, nulls)?)
         }

@@ -79,9 +79,7 @@ impl PartWriter {
     /// A part in the file `<name>.columns` of a folder, or in memory.
     pub fn new(folder: Option<&Path>, name: &str, fields: Vec<Field>) -> Result<PartWriter> {
         let heap = match folder {
-            Some(folder) => Some(Arc::new(Heap::create(
-                folder.join(format!("{name}.columns")),
-            )?)),
+            Some(folder) => Some(Arc::new(Heap::create(folder.join(format!("{name}.columns")))?)),
             None => None,
         };
         Ok(PartWriter::in_heap(heap, fields))
@@ -89,12 +87,7 @@ impl PartWriter {
 
     /// A part in a heap, or in memory.
     pub fn in_heap(heap: Option<Arc<Heap>>, fields: Vec<Field>) -> PartWriter {
-        PartWriter {
-            fields,
-            batches: Vec::new(),
-            heap,
-            scratch: Vec::new(),
-        }
+        PartWriter { fields, batches: Vec::new(), heap, scratch: Vec::new() }
     }
 
     /// Writes a batch of 1 to [`BATCH_ROWS`] rows. Texts must be UTF-8, each by itself; stats, which
@@ -158,10 +151,7 @@ impl PartWriter {
         for (row, value) in values {
             all[*row] = *value;
         }
-        let column = Column::Fixed {
-            valid: None,
-            values: all.to_byte_slice(),
-        };
+        let column = Column::Fixed { valid: None, values: all.to_byte_slice() };
         // What was written stays as a hole: it is rare, and the new values may need more room.
         self.fill(number, at, &column)
     }
@@ -175,11 +165,7 @@ impl PartWriter {
             }
             None => None,
         };
-        Ok(Part {
-            fields: self.fields,
-            batches: self.batches,
-            file,
-        })
+        Ok(Part { fields: self.fields, batches: self.batches, file })
     }
 }
 
@@ -205,11 +191,7 @@ fn store(
         Column::Nulls => {}
         Column::Fixed { valid, values } => {
             packing = pack(shape, valid.map(|valid| valid.bits), values, scratch);
-            let bytes = if packing == Packing::PLAIN {
-                values
-            } else {
-                scratch.as_slice()
-            };
+            let bytes = if packing == Packing::PLAIN { values } else { scratch.as_slice() };
             buffers.push(heap.put(&[bytes])?);
         }
         Column::Text { offsets, data, .. } => {
@@ -221,20 +203,12 @@ fn store(
             for stretch in *data {
                 buffers.push(match stretch {
                     Stretch::Bytes(bytes) => heap.put(&[bytes])?,
-                    Stretch::There {
-                        offset,
-                        bytes,
-                        hash,
-                    } => Place::file(*offset, *bytes, *hash),
+                    Stretch::There { offset, bytes, hash } => Place::file(*offset, *bytes, *hash),
                 });
             }
         }
     }
-    Ok(Stored {
-        nulls,
-        packing,
-        buffers,
-    })
+    Ok(Stored { nulls, packing, buffers })
 }
 
 /// Texts are handed to others as UTF-8 without another look, so this is the look.
@@ -252,16 +226,12 @@ pub fn check_texts<'a>(offsets: &[i32], data: impl IntoIterator<Item = Stretch<'
         };
         let end = start + stretch.len();
         if !stretch.is_ascii() {
-            let text = std::str::from_utf8(stretch).map_err(|error| {
-                Error::new(Kind::Damaged, format!("a decoder gave bad text: {error}"))
-            })?;
+            let text = std::str::from_utf8(stretch)
+                .map_err(|error| Error::new(Kind::Damaged, format!("a decoder gave bad text: {error}")))?;
             while row < offsets.len() && (offsets[row] as usize) < end {
                 let at = offsets[row] as usize;
                 if at >= start && !text.is_char_boundary(at - start) {
-                    return Err(Error::new(
-                        Kind::Damaged,
-                        "a decoder cut a text within a character",
-                    ));
+                    return Err(Error::new(Kind::Damaged, "a decoder cut a text within a character"));
                 }
                 row += 1;
             }
@@ -274,12 +244,7 @@ pub fn check_texts<'a>(offsets: &[i32], data: impl IntoIterator<Item = Stretch<'
 }
 
 /// Copies columns into memory, packed as in a file.
-fn keep(
-    rows: usize,
-    fields: &[Field],
-    columns: &[Column<'_>],
-    scratch: &mut Vec<u8>,
-) -> Result<Vec<Stored>> {
+fn keep(rows: usize, fields: &[Field], columns: &[Column<'_>], scratch: &mut Vec<u8>) -> Result<Vec<Stored>> {
     let (mut most, mut buffers) = (0, 0);
     for column in columns {
         let (valid, bytes) = match column {
@@ -333,11 +298,7 @@ fn keep_one(
         Column::Nulls => {}
         Column::Fixed { valid, values } => {
             packing = pack(shape, valid.map(|valid| valid.bits), values, scratch);
-            places.push(arena.put([if packing == Packing::PLAIN {
-                values
-            } else {
-                scratch.as_slice()
-            }]));
+            places.push(arena.put([if packing == Packing::PLAIN { values } else { scratch.as_slice() }]));
         }
         Column::Text { offsets, data, .. } => {
             places.push(arena.put([offsets.to_byte_slice()]));

@@ -40,9 +40,7 @@ pub fn place(
     let rows = piece.len();
     let all = piece.args_json.len();
     let row = |at: usize| order.map_or(at, |order| order[at] as usize);
-    let changes = (1..rows)
-        .filter(|at| piece.track[row(*at)] != piece.track[row(at - 1)])
-        .count();
+    let changes = (1..rows).filter(|at| piece.track[row(*at)] != piece.track[row(at - 1)]).count();
     let blocks = 1 + changes + rows / BLOCK_ROWS + all / BLOCK_ARGS_BYTES;
     if all / blocks < WORTH_BYTES || all > MOST_BYTES {
         return Ok(Vec::new());
@@ -58,11 +56,7 @@ pub fn place(
         bytes += piece.args_bytes(row(at)) as usize;
         offsets.push(bytes as i32);
     }
-    let text: &[u8] = if order.is_some() {
-        scratch
-    } else {
-        &piece.args_json
-    };
+    let text: &[u8] = if order.is_some() { scratch } else { &piece.args_json };
     if args == Shape::Text {
         check_texts(&offsets, [Stretch::Bytes(text)])?;
     }
@@ -76,12 +70,7 @@ pub fn place(
             || end - start >= BLOCK_ARGS_BYTES
             || piece.track[row(at)] != piece.track[row(at - 1)];
         if last {
-            texts.push(Text {
-                end: at,
-                bytes: end - start,
-                offset,
-                hash: heap::hash(&[&text[start..end]]),
-            });
+            texts.push(Text { end: at, bytes: end - start, offset, hash: heap::hash(&[&text[start..end]]) });
             offset += (end - start) as u64;
             start = end;
         }
@@ -128,10 +117,7 @@ pub struct Texts {
 impl Texts {
     /// The blocks of a run.
     pub fn new(blocks: Vec<Text>) -> Texts {
-        Texts {
-            blocks,
-            ..Texts::default()
-        }
+        Texts { blocks, ..Texts::default() }
     }
 
     /// True when the args of the run are with its rows.
@@ -152,9 +138,7 @@ impl Texts {
         let (mut row, stop) = (first + rows.start, first + rows.end);
         let mut next = self.blocks.partition_point(|block| block.end <= row);
         while row < stop {
-            let begin = next
-                .checked_sub(1)
-                .map_or(0, |before| self.blocks[before].end);
+            let begin = next.checked_sub(1).map_or(0, |before| self.blocks[before].end);
             let block = &self.blocks[next];
             let end = block.end.min(stop);
             if row == begin && end == block.end {
@@ -175,10 +159,8 @@ impl Texts {
                     self.open = Some(next);
                 }
                 let start = piece.args_start(begin - first);
-                let (from, to) = (
-                    piece.args_start(row - first) - start,
-                    piece.args_start(end - first) - start,
-                );
+                let (from, to) =
+                    (piece.args_start(row - first) - start, piece.args_start(end - first) - start);
                 out.args_json.extend_from_slice(&self.text[from..to]);
             }
             row = end;

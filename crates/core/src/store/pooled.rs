@@ -54,10 +54,7 @@ pub fn column<T: Value + Sync>(values: impl Iterator<Item = T>) -> Buffer
 where
     [T]: ToByteSlice,
 {
-    let used = T::pool()
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .pop();
+    let used = T::pool().lock().unwrap_or_else(PoisonError::into_inner).pop();
     let mut column = used.unwrap_or_default();
     column.extend(values);
     Buffer::from(bytes::Bytes::from_owner(Pooled(column)))
@@ -71,10 +68,7 @@ mod tests {
     fn columns_in_used_memory_hold_their_own_values() {
         let mut held = Vec::new();
         for round in 0..40_i64 {
-            held.push((
-                round,
-                column((0..round as u32).map(|i| i64::from(i) * round)),
-            ));
+            held.push((round, column((0..round as u32).map(|i| i64::from(i) * round))));
             if round % 3 == 0 {
                 held.remove(0);
             }

@@ -76,11 +76,7 @@ fn groups(batches: &[Batch]) -> Vec<Group> {
             }
             _ => {
                 bytes = own;
-                groups.push(Group {
-                    batches: number..number + 1,
-                    rows: batch.rows,
-                    first,
-                });
+                groups.push(Group { batches: number..number + 1, rows: batch.rows, first });
             }
         }
         first += batch.rows as i64;
@@ -95,11 +91,7 @@ impl Table {
         Ok(Columns {
             table: Arc::clone(self),
             origins: self.origins(),
-            files: self
-                .parts
-                .iter()
-                .map(|part| part.open())
-                .collect::<Result<_>>()?,
+            files: self.parts.iter().map(|part| part.open()).collect::<Result<_>>()?,
             groups: groups(batches),
         })
     }
@@ -123,28 +115,17 @@ impl Columns {
             return Ok(None);
         };
         let stored = |part: usize, column: usize| {
-            let access = self.files[part]
-                .as_ref()
-                .map_or(Access::Mapped, Access::Read);
+            let access = self.files[part].as_ref().map_or(Access::Mapped, Access::Read);
             together(&self.table.parts[part], group, column, &access)
         };
         Ok(Some(match origin {
-            Origin::Lazy {
-                part,
-                column,
-                tracks,
-                names,
-            } => Raw::Lazy(LazyTexts {
+            Origin::Lazy { part, column, tracks, names } => Raw::Lazy(LazyTexts {
                 tracks: stored(*part, *tracks)?,
                 kept: stored(*part, *column)?,
                 names: names.names()?,
             }),
             Origin::Row => Raw::Counted(group.first..group.first + group.rows as i64),
-            Origin::Stored {
-                part,
-                column,
-                dictionary,
-            } => {
+            Origin::Stored { part, column, dictionary } => {
                 let array = stored(*part, *column)?;
                 match dictionary {
                     None => Raw::Values(array),
@@ -161,9 +142,8 @@ impl Columns {
 /// A column of all batches of a group.
 fn together(part: &Part, group: &Group, column: usize, access: &Access<'_>) -> Result<ArrayRef> {
     let batches = group.batches.clone();
-    let arrays: Vec<ArrayRef> = batches
-        .map(|batch| part.array(batch, column, access))
-        .collect::<Result<_>>()?;
+    let arrays: Vec<ArrayRef> =
+        batches.map(|batch| part.array(batch, column, access)).collect::<Result<_>>()?;
     if let [only] = arrays.as_slice() {
         return Ok(Arc::clone(only));
     }

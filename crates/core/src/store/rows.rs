@@ -48,17 +48,13 @@ impl Growing {
                 0
             }
             (shape, cell) => {
-                return Err(Error::new(
-                    Kind::Io,
-                    format!("{cell:?} in a column of {shape:?}"),
-                ));
+                return Err(Error::new(Kind::Io, format!("{cell:?} in a column of {shape:?}")));
             }
         };
         match self.shape {
             Shape::Text => {
-                let end = i32::try_from(self.text.len()).map_err(|_| {
-                    Error::new(Kind::Limit, format!("a text of {} bytes", self.text.len()))
-                })?;
+                let end = i32::try_from(self.text.len())
+                    .map_err(|_| Error::new(Kind::Limit, format!("a text of {} bytes", self.text.len())))?;
                 self.offsets.push(end);
             }
             Shape::Bool => self.truths.push(word != 0),
@@ -97,16 +93,8 @@ pub fn shape(kind: Type) -> Shape {
 impl Rows {
     /// A table without rows, in the file `<name>.columns` of a folder or in memory.
     pub fn new(folder: Option<&Path>, name: &str, fields: Vec<Field>) -> Result<Rows> {
-        let columns = fields
-            .iter()
-            .map(|field| Growing::new(field.shape))
-            .collect();
-        Ok(Rows {
-            columns,
-            part: PartWriter::new(folder, name, fields)?,
-            pending: 0,
-            rows: 0,
-        })
+        let columns = fields.iter().map(|field| Growing::new(field.shape)).collect();
+        Ok(Rows { columns, part: PartWriter::new(folder, name, fields)?, pending: 0, rows: 0 })
     }
 
     /// Adds a row, one cell for each column; truths are I64 0 and 1. Returns its number.
@@ -117,14 +105,10 @@ impl Rows {
                 format!("{} cells for {} columns", cells.len(), self.columns.len()),
             ));
         }
-        let fits = self
-            .columns
-            .iter()
-            .zip(cells)
-            .all(|(column, cell)| match cell {
-                Cell::Text(text) => column.text.len() + text.len() <= BATCH_TEXT_BYTES,
-                _ => true,
-            });
+        let fits = self.columns.iter().zip(cells).all(|(column, cell)| match cell {
+            Cell::Text(text) => column.text.len() + text.len() <= BATCH_TEXT_BYTES,
+            _ => true,
+        });
         if self.pending == BATCH_ROWS || (!fits && self.pending > 0) {
             self.flush()?;
         }
@@ -151,11 +135,7 @@ impl Rows {
         if self.pending == 0 {
             return Ok(());
         }
-        let data: Vec<[&[u8]; 1]> = self
-            .columns
-            .iter()
-            .map(|column| [column.text.as_slice()])
-            .collect();
+        let data: Vec<[&[u8]; 1]> = self.columns.iter().map(|column| [column.text.as_slice()]).collect();
         let columns: Vec<Column<'_>> = self
             .columns
             .iter()
@@ -167,14 +147,8 @@ impl Rows {
                     offsets: &column.offsets,
                     data: data.as_slice(),
                 },
-                Shape::Bool => Column::Fixed {
-                    valid: column.valid.valid(),
-                    values: column.truths.bytes(),
-                },
-                _ => Column::Fixed {
-                    valid: column.valid.valid(),
-                    values: column.words.to_byte_slice(),
-                },
+                Shape::Bool => Column::Fixed { valid: column.valid.valid(), values: column.truths.bytes() },
+                _ => Column::Fixed { valid: column.valid.valid(), values: column.words.to_byte_slice() },
             })
             .collect();
         self.part.write(self.pending, &columns)?;

@@ -232,9 +232,7 @@ impl Encoder {
         columns.dur_ps.extend_from_slice(&piece.dur_ps[at..to]);
         columns.op_name.extend_from_slice(&piece.op_name[at..to]);
         columns.op_type.extend_from_slice(&piece.op_type[at..to]);
-        columns
-            .correlation
-            .extend_from_slice(&piece.correlation[at..to]);
+        columns.correlation.extend_from_slice(&piece.correlation[at..to]);
         self.nest(piece, at, to)?;
         Ok(to - at)
     }
@@ -255,8 +253,7 @@ impl Encoder {
                     }
                     let start = piece.args_start(row);
                     let ends = &piece.args_end[row..row + placed.rows];
-                    self.offsets
-                        .extend(ends.iter().map(|end| (base + *end as usize - start) as i32));
+                    self.offsets.extend(ends.iter().map(|end| (base + *end as usize - start) as i32));
                     self.stretches.push(Text::There(*placed));
                     row += placed.rows;
                     next += 1;
@@ -281,13 +278,7 @@ impl Encoder {
 
     /// Places the args of rows `at..to` that are in the piece itself, `before` bytes before where all
     /// texts would have them; returns how many rows fit.
-    fn take_held(
-        &mut self,
-        piece: &SliceColumns,
-        at: usize,
-        to: usize,
-        before: usize,
-    ) -> Result<usize> {
+    fn take_held(&mut self, piece: &SliceColumns, at: usize, to: usize, before: usize) -> Result<usize> {
         let start_of = |row: usize| piece.args_start(row) - before;
         let held = self.held.len() - 1;
         let mut begin = start_of(at);
@@ -326,21 +317,12 @@ impl Encoder {
         let mut done = |row, self_ps| settle((first, own), waiting, late, row, self_ps);
         let (mut low, mut high) = self.bounds_ps.unwrap_or((i64::MAX, i64::MIN));
         let nesting = self.needs.nesting;
-        let columns = piece.track[at..to]
-            .iter()
-            .zip(&piece.ts_ps[at..to])
-            .zip(&piece.dur_ps[at..to]);
+        let columns = piece.track[at..to].iter().zip(&piece.ts_ps[at..to]).zip(&piece.dur_ps[at..to]);
         for ((track, ts_ps), dur_ps) in columns {
             let (track, ts_ps, dur_ps) = (*track, *ts_ps, *dur_ps);
-            let end_ps = ts_ps
-                .checked_add(dur_ps)
-                .filter(|_| dur_ps >= 0)
-                .ok_or_else(|| {
-                    Error::new(
-                        Kind::Damaged,
-                        format!("a decoder gave a slice at {ts_ps} ps of {dur_ps} ps"),
-                    )
-                })?;
+            let end_ps = ts_ps.checked_add(dur_ps).filter(|_| dur_ps >= 0).ok_or_else(|| {
+                Error::new(Kind::Damaged, format!("a decoder gave a slice at {ts_ps} ps of {dur_ps} ps"))
+            })?;
             low = low.min(ts_ps);
             high = high.max(end_ps);
             if !nesting {
@@ -377,10 +359,7 @@ impl Encoder {
                 continue;
             }
             let mut self_ps = std::mem::take(&mut batch.self_ps);
-            let column = Column::Fixed {
-                valid: None,
-                values: self_ps.to_byte_slice(),
-            };
+            let column = Column::Fixed { valid: None, values: self_ps.to_byte_slice() };
             self.part.fill(batch.batch, SELF_PS, &column)?;
             self_ps.clear();
             self.used = self_ps;
@@ -403,41 +382,21 @@ impl Encoder {
             .iter()
             .map(|text| match text {
                 Text::Held(held, range) => Stretch::Bytes(&self.held[*held][range.clone()]),
-                Text::There(placed) => Stretch::There {
-                    offset: placed.offset,
-                    bytes: placed.bytes as u64,
-                    hash: placed.hash,
-                },
+                Text::There(placed) => {
+                    Stretch::There { offset: placed.offset, bytes: placed.bytes as u64, hash: placed.hash }
+                }
             })
             .collect();
         let written = [
-            Column::Fixed {
-                valid: None,
-                values: columns.track.to_byte_slice(),
-            },
-            Column::Fixed {
-                valid: None,
-                values: columns.name.to_byte_slice(),
-            },
+            Column::Fixed { valid: None, values: columns.track.to_byte_slice() },
+            Column::Fixed { valid: None, values: columns.name.to_byte_slice() },
             some(&columns.category, NONE, category),
-            Column::Fixed {
-                valid: None,
-                values: columns.ts_ps.to_byte_slice(),
-            },
-            Column::Fixed {
-                valid: None,
-                values: columns.dur_ps.to_byte_slice(),
-            },
-            Column::Fixed {
-                valid: None,
-                values: self.depth.to_byte_slice(),
-            },
+            Column::Fixed { valid: None, values: columns.ts_ps.to_byte_slice() },
+            Column::Fixed { valid: None, values: columns.dur_ps.to_byte_slice() },
+            Column::Fixed { valid: None, values: self.depth.to_byte_slice() },
             some(&self.parent, -1, parent),
             match open {
-                0 => Column::Fixed {
-                    valid: None,
-                    values: self.self_ps.to_byte_slice(),
-                },
+                0 => Column::Fixed { valid: None, values: self.self_ps.to_byte_slice() },
                 _ => Column::Nulls,
             },
             Column::Nulls,
@@ -472,11 +431,7 @@ impl Encoder {
 
     /// Frees args that are not looked at any more for others; the last `keep` are.
     fn let_go(&mut self, keep: usize) {
-        if self
-            .stretches
-            .iter()
-            .any(|text| matches!(text, Text::Held(..)))
-        {
+        if self.stretches.iter().any(|text| matches!(text, Text::Held(..))) {
             return;
         }
         let last = self.held.len() - keep;
@@ -491,8 +446,7 @@ impl Encoder {
     fn finish(mut self) -> Result<Slices> {
         let first = self.first;
         let (own, waiting, late) = (&mut self.self_ps, &mut self.waiting, &mut self.late);
-        self.nester
-            .finish(|row, self_ps| settle((first, own), waiting, late, row, self_ps));
+        self.nester.finish(|row, self_ps| settle((first, own), waiting, late, row, self_ps));
         self.fill()?;
         self.flush(false)?;
         self.late.sort_unstable();
@@ -502,19 +456,13 @@ impl Encoder {
             let end = first + *rows as i64;
             let here = late.partition_point(|(row, _)| *row < end);
             if here > 0 {
-                let values: Vec<(usize, i64)> = late[..here]
-                    .iter()
-                    .map(|(row, self_ps)| ((row - first) as usize, *self_ps))
-                    .collect();
+                let values: Vec<(usize, i64)> =
+                    late[..here].iter().map(|(row, self_ps)| ((row - first) as usize, *self_ps)).collect();
                 self.part.patch(batch, SELF_PS, &values)?;
             }
             late = &late[here..];
             first = end;
         }
-        Ok(Slices {
-            part: self.part.finish()?,
-            bounds_ps: self.bounds_ps,
-            args_too_long: self.args_too_long,
-        })
+        Ok(Slices { part: self.part.finish()?, bounds_ps: self.bounds_ps, args_too_long: self.args_too_long })
     }
 }

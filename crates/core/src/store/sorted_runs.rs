@@ -5,8 +5,6 @@
 //! at a time. The merge copies stretches, not rows: where runs do not overlap in time it costs one
 //! comparison per track and run. Args go into the file of the store as soon as their piece is sorted,
 //! unless the stretches of one track are short; the merge then moves only their places.
-//!
-//! Over 400 lines because a run is one thing: the way from its piece over the disk into the merge.
 
 use crate::columns::SliceColumns;
 use crate::error::Result;
@@ -69,11 +67,7 @@ struct Block {
 impl Runs {
     /// No runs yet. Without a folder nothing is spilled.
     fn new(folder: Option<PathBuf>, heap: Option<(Arc<Heap>, Shape)>, memory_bytes: usize) -> Runs {
-        let memory_bytes = if folder.is_some() {
-            memory_bytes
-        } else {
-            usize::MAX
-        };
+        let memory_bytes = if folder.is_some() { memory_bytes } else { usize::MAX };
         Runs {
             folder,
             heap,
@@ -148,20 +142,10 @@ impl Runs {
             }
             let offset = self.spilled_bytes + bytes.len() as u64;
             match order {
-                Some(order) => encode(
-                    bytes,
-                    piece,
-                    held,
-                    order[from..to].iter().map(|row| *row as usize),
-                ),
+                Some(order) => encode(bytes, piece, held, order[from..to].iter().map(|row| *row as usize)),
                 None => encode(bytes, piece, held, from..to),
             }
-            blocks.push(Block {
-                offset,
-                rows: to - from,
-                args,
-                held,
-            });
+            blocks.push(Block { offset, rows: to - from, args, held });
             from = to;
         }
         file.write_all_at(bytes, self.spilled_bytes)?;
@@ -270,13 +254,10 @@ impl Cursor {
     fn append(&mut self, out: &mut SliceColumns, to: usize, heap: Option<&Heap>) -> Result<()> {
         let at = self.at;
         match heap.filter(|_| !self.texts.is_empty()) {
-            Some(heap) => self
-                .texts
-                .append(out, &self.piece, self.first, at..to, heap)?,
+            Some(heap) => self.texts.append(out, &self.piece, self.first, at..to, heap)?,
             None => {
                 let (start, end) = (self.piece.args_start(at), self.piece.args_start(to));
-                out.args_json
-                    .extend_from_slice(&self.piece.args_json[start..end]);
+                out.args_json.extend_from_slice(&self.piece.args_json[start..end]);
             }
         }
         append(out, &self.piece, at, to);
@@ -298,22 +279,14 @@ impl Cursor {
             spill.read_exact_at(&mut self.bytes, block.offset)?;
             decode(&mut self.piece, &self.bytes, block.held, block.rows);
             self.piece.args_json.resize(block.args, 0);
-            spill.read_exact_at(
-                &mut self.piece.args_json,
-                block.offset + self.bytes.len() as u64,
-            )?;
+            spill.read_exact_at(&mut self.piece.args_json, block.offset + self.bytes.len() as u64)?;
             self.at = 0;
         }
         Ok(true)
     }
 
     fn key(&self, at: usize, run: usize) -> Key {
-        (
-            self.piece.track[at],
-            self.piece.ts_ps[at],
-            Reverse(self.piece.dur_ps[at]),
-            run,
-        )
+        (self.piece.track[at], self.piece.ts_ps[at], Reverse(self.piece.dur_ps[at]), run)
     }
 
     /// The first row after `at` that does not come before `limit`.
@@ -345,24 +318,13 @@ impl Cursor {
 
 /// The order in which the rows of a piece are sorted; `None` when they are already.
 fn order(piece: &SliceColumns) -> Option<Vec<u32>> {
-    let key = |row: usize| {
-        (
-            piece.track[row],
-            piece.ts_ps[row],
-            Reverse(piece.dur_ps[row]),
-        )
-    };
+    let key = |row: usize| (piece.track[row], piece.ts_ps[row], Reverse(piece.dur_ps[row]));
     if (1..piece.len()).all(|row| key(row - 1) <= key(row)) {
         return None;
     }
     let mut order = by_track(&piece.track);
     for track in order.chunk_by_mut(|a, b| piece.track[*a as usize] == piece.track[*b as usize]) {
-        let time = |row: &u32| {
-            (
-                piece.ts_ps[*row as usize],
-                Reverse(piece.dur_ps[*row as usize]),
-            )
-        };
+        let time = |row: &u32| (piece.ts_ps[*row as usize], Reverse(piece.dur_ps[*row as usize]));
         if !track.is_sorted_by_key(time) {
             track.sort_by_key(time);
         }
@@ -372,9 +334,7 @@ fn order(piece: &SliceColumns) -> Option<Vec<u32>> {
 
 /// The rows by track, within a track as they come.
 fn by_track(track: &[u32]) -> Vec<u32> {
-    let (low, high) = track
-        .iter()
-        .fold((u32::MAX, 0), |(low, high), t| (low.min(*t), high.max(*t)));
+    let (low, high) = track.iter().fold((u32::MAX, 0), |(low, high), t| (low.min(*t), high.max(*t)));
     let span = (high - low) as usize + 1;
     if span > track.len() * 4 {
         let mut order: Vec<u32> = (0..track.len() as u32).collect();
@@ -382,9 +342,7 @@ fn by_track(track: &[u32]) -> Vec<u32> {
         return order;
     }
     let mut starts = vec![0_u32; span + 1];
-    track
-        .iter()
-        .for_each(|t| starts[(t - low) as usize + 1] += 1);
+    track.iter().for_each(|t| starts[(t - low) as usize + 1] += 1);
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
     let mut order = vec![0; track.len()];
     for (row, t) in track.iter().enumerate() {
@@ -429,13 +387,8 @@ fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) 
     out.dur_ps.extend_from_slice(&piece.dur_ps[from..to]);
     out.op_name.extend_from_slice(&piece.op_name[from..to]);
     out.op_type.extend_from_slice(&piece.op_type[from..to]);
-    out.correlation
-        .extend_from_slice(&piece.correlation[from..to]);
+    out.correlation.extend_from_slice(&piece.correlation[from..to]);
     let start = piece.args_start(from) as u32;
     let base = out.args_end.last().copied().unwrap_or(0);
-    out.args_end.extend(
-        piece.args_end[from..to]
-            .iter()
-            .map(|end| end - start + base),
-    );
+    out.args_end.extend(piece.args_end[from..to].iter().map(|end| end - start + base));
 }

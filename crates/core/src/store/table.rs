@@ -29,12 +29,7 @@ pub struct Dictionary {
 impl Dictionary {
     /// A dictionary whose texts are the only column of a part; or the names for args of one of these formats.
     pub fn new(texts: Arc<Part>, lazy: &[Lazy]) -> Dictionary {
-        Dictionary {
-            texts,
-            values: OnceLock::new(),
-            lazy: lazy.to_vec(),
-            names: OnceLock::new(),
-        }
+        Dictionary { texts, values: OnceLock::new(), lazy: lazy.to_vec(), names: OnceLock::new() }
     }
 
     /// The names for args in the part; read once and kept.
@@ -68,29 +63,19 @@ impl Dictionary {
             return Ok(Arc::new(mapping::pick(codes, values.as_string::<i32>())?));
         }
         let joined = DictionaryArray::try_new(codes.clone(), values);
-        Ok(Arc::new(joined.map_err(|error| {
-            Error::new(Kind::Damaged, error.to_string())
-        })?))
+        Ok(Arc::new(joined.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?))
     }
 
     /// The type of [`Dictionary::values`], known without reading them.
     fn value_type(&self) -> DataType {
         let bytes = |batch: &crate::store::part::Batch| {
-            batch
-                .columns
-                .first()
-                .and_then(|column| column.buffers.last())
-                .map_or(0, |place| match place {
-                    crate::store::part::Place::Memory(buffer) => buffer.len() as u64,
-                    crate::store::part::Place::File { bytes, .. } => *bytes,
-                })
+            batch.columns.first().and_then(|column| column.buffers.last()).map_or(0, |place| match place {
+                crate::store::part::Place::Memory(buffer) => buffer.len() as u64,
+                crate::store::part::Place::File { bytes, .. } => *bytes,
+            })
         };
         let total: u64 = self.texts.batches.iter().map(bytes).sum();
-        if total > i32::MAX as u64 {
-            DataType::LargeUtf8
-        } else {
-            DataType::Utf8
-        }
+        if total > i32::MAX as u64 { DataType::LargeUtf8 } else { DataType::Utf8 }
     }
 
     /// All texts as one column; read once and kept.
@@ -113,11 +98,7 @@ impl Dictionary {
 
 /// Several columns of texts as one.
 fn join(arrays: &[ArrayRef], large: bool) -> ArrayRef {
-    let texts = || {
-        arrays
-            .iter()
-            .flat_map(|array| array.as_string::<i32>().iter())
-    };
+    let texts = || arrays.iter().flat_map(|array| array.as_string::<i32>().iter());
     if large {
         Arc::new(texts().collect::<LargeStringArray>())
     } else {
@@ -140,18 +121,9 @@ pub(crate) enum Origin {
     /// The number of the row.
     Row,
     /// A column of a part.
-    Stored {
-        part: usize,
-        column: usize,
-        dictionary: Option<Arc<Dictionary>>,
-    },
+    Stored { part: usize, column: usize, dictionary: Option<Arc<Dictionary>> },
     /// A column of args that are still to become text, and the one with the tracks.
-    Lazy {
-        part: usize,
-        column: usize,
-        tracks: usize,
-        names: Arc<Dictionary>,
-    },
+    Lazy { part: usize, column: usize, tracks: usize, names: Arc<Dictionary> },
 }
 
 impl Table {
@@ -162,37 +134,22 @@ impl Table {
 
     /// The names of the columns.
     pub fn columns(&self) -> Vec<String> {
-        self.origins()
-            .into_iter()
-            .map(|(name, _, _)| name)
-            .collect()
+        self.origins().into_iter().map(|(name, _, _)| name).collect()
     }
 
     pub(crate) fn origins(&self) -> Vec<(String, DataType, Origin)> {
         let mut origins: Vec<(String, DataType, Origin)> = Vec::new();
-        let counted = self
-            .parts
-            .iter()
-            .flat_map(|part| &part.fields)
-            .all(|field| field.name != "id");
+        let counted = self.parts.iter().flat_map(|part| &part.fields).all(|field| field.name != "id");
         if counted {
             origins.push(("id".to_owned(), DataType::Int64, Origin::Row));
         }
         for (p, part) in self.parts.iter().enumerate() {
             for (column, field) in part.fields.iter().enumerate() {
                 let dictionary = self.dictionary(field);
-                let tracks = part
-                    .fields
-                    .iter()
-                    .position(|field| field.name == "track_id");
+                let tracks = part.fields.iter().position(|field| field.name == "track_id");
                 let (kind, origin) = match (field.shape, dictionary, tracks) {
                     (Shape::Lazy, Some(names), Some(tracks)) => {
-                        let origin = Origin::Lazy {
-                            part: p,
-                            column,
-                            tracks,
-                            names,
-                        };
+                        let origin = Origin::Lazy { part: p, column, tracks, names };
                         (DataType::Utf8, origin)
                     }
                     (shape, dictionary, _) => {
@@ -200,11 +157,7 @@ impl Table {
                             Some(dictionary) => dictionary.joined_type(),
                             None => shape.stored_type(),
                         };
-                        let origin = Origin::Stored {
-                            part: p,
-                            column,
-                            dictionary,
-                        };
+                        let origin = Origin::Stored { part: p, column, dictionary };
                         (kind, origin)
                     }
                 };
@@ -218,10 +171,7 @@ impl Table {
     }
 
     fn dictionary(&self, field: &Field) -> Option<Arc<Dictionary>> {
-        let named = self
-            .dictionaries
-            .iter()
-            .find(|(name, _)| *name == field.name);
+        let named = self.dictionaries.iter().find(|(name, _)| *name == field.name);
         named
             .filter(|_| matches!(field.shape, Shape::Code | Shape::Lazy))
             .map(|(_, dictionary)| Arc::clone(dictionary))
@@ -236,25 +186,17 @@ impl Table {
                 .iter()
                 .map(|name| {
                     let at = origins.iter().position(|(there, _, _)| there == name);
-                    at.map(|at| origins[at].clone()).ok_or_else(|| {
-                        Error::new(Kind::Io, format!("the table has no column {name}"))
-                    })
+                    at.map(|at| origins[at].clone())
+                        .ok_or_else(|| Error::new(Kind::Io, format!("the table has no column {name}")))
                 })
                 .collect::<Result<_>>()?;
         }
-        let fields: Vec<ArrowField> = origins
-            .iter()
-            .map(|(name, kind, _)| ArrowField::new(name, kind.clone(), true))
-            .collect();
+        let fields: Vec<ArrowField> =
+            origins.iter().map(|(name, kind, _)| ArrowField::new(name, kind.clone(), true)).collect();
         let files = if mapped {
             None
         } else {
-            Some(
-                self.parts
-                    .iter()
-                    .map(|part| part.open())
-                    .collect::<Result<_>>()?,
-            )
+            Some(self.parts.iter().map(|part| part.open()).collect::<Result<_>>()?)
         };
         Ok(Batches {
             table: Arc::clone(self),
@@ -294,15 +236,9 @@ impl Batches {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for origin in &self.origins {
             columns.push(match origin {
-                Origin::Row => Arc::new(Int64Array::from_iter_values(
-                    self.row..self.row + rows as i64,
-                )),
+                Origin::Row => Arc::new(Int64Array::from_iter_values(self.row..self.row + rows as i64)),
                 Origin::Lazy { part, column, .. } => self.stored(*part, *column)?,
-                Origin::Stored {
-                    part,
-                    column,
-                    dictionary,
-                } => {
+                Origin::Stored { part, column, dictionary } => {
                     let array = self.stored(*part, *column)?;
                     match dictionary {
                         None => array,
@@ -316,33 +252,18 @@ impl Batches {
 
     /// Goes on with the next batch after one that cannot be read.
     fn fail(&mut self, error: Error) -> std::result::Result<RecordBatch, ArrowError> {
-        let rows = self
-            .table
-            .parts
-            .first()
-            .map(|part| &part.batches[self.batch].rows);
+        let rows = self.table.parts.first().map(|part| &part.batches[self.batch].rows);
         self.row += rows.map_or(0, |rows| *rows as i64);
         self.batch += 1;
         Err(ArrowError::ExternalError(Box::new(error)))
     }
 
     /// The batch from row `from` on, or as much of it as one batch of the stream holds.
-    fn hand_out(
-        &mut self,
-        columns: Vec<ArrayRef>,
-        from: usize,
-        rows: usize,
-    ) -> Result<RecordBatch> {
+    fn hand_out(&mut self, columns: Vec<ArrayRef>, from: usize, rows: usize) -> Result<RecordBatch> {
         let mut to = rows;
         let mut texts = None;
         for (place, origin) in self.origins.iter().enumerate() {
-            if let Origin::Lazy {
-                part,
-                tracks,
-                names,
-                ..
-            } = origin
-            {
+            if let Origin::Lazy { part, tracks, names, .. } = origin {
                 let tracks = self.stored(*part, *tracks)?;
                 let found = names.names()?.texts(&tracks, &columns[place], from)?;
                 to = from + found.len();
@@ -404,27 +325,15 @@ pub fn write_texts(
     let mut start = 0;
     while first < ends.len() {
         let most = &ends[first..ends.len().min(first + BATCH_ROWS)];
-        let rows = most
-            .partition_point(|end| end - start <= BATCH_BYTES)
-            .max(1);
+        let rows = most.partition_point(|end| end - start <= BATCH_BYTES).max(1);
         let end = most[rows - 1];
         if end - start > i32::MAX as usize {
-            return Err(Error::new(
-                Kind::Limit,
-                format!("a name of {} bytes", end - start),
-            ));
+            return Err(Error::new(Kind::Limit, format!("a name of {} bytes", end - start)));
         }
         let mut offsets = vec![0_i32];
         offsets.extend(most[..rows].iter().map(|end| (end - start) as i32));
         let data: &[&[u8]] = &[&text.as_bytes()[start..end]];
-        writer.write(
-            rows,
-            &[Column::Text {
-                valid: None,
-                offsets: &offsets,
-                data,
-            }],
-        )?;
+        writer.write(rows, &[Column::Text { valid: None, offsets: &offsets, data }])?;
         first += rows;
         start = end;
     }

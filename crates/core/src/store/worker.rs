@@ -52,43 +52,24 @@ fn gone() -> Error {
 
 impl<R: Send + 'static> Stage<R> {
     /// Starts the thread.
-    pub fn new(
-        name: &str,
-        work: impl FnOnce(Inbox) -> Result<R> + Send + 'static,
-    ) -> Result<Stage<R>> {
+    pub fn new(name: &str, work: impl FnOnce(Inbox) -> Result<R> + Send + 'static) -> Result<Stage<R>> {
         let (pieces, inbox) = sync_channel(WAITING);
         let (outbox, spares) = sync_channel(WAITING);
         let (finished, done) = sync_channel::<()>(0);
         let stop = Arc::new(AtomicBool::new(false));
-        let inbox = Inbox {
-            pieces: inbox,
-            spares: outbox,
-            stop: Arc::clone(&stop),
-        };
+        let inbox = Inbox { pieces: inbox, spares: outbox, stop: Arc::clone(&stop) };
         let work = move || {
             // Dropped at the end, whatever the end: that is the signal.
             let _finished = finished;
             work(inbox)
         };
-        let thread = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(work)?;
-        Ok(Stage {
-            pieces: Some(pieces),
-            spares,
-            done,
-            thread: Some(thread),
-            stop,
-        })
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work)?;
+        Ok(Stage { pieces: Some(pieces), spares, done, thread: Some(thread), stop })
     }
 
     /// Hands a piece over; the failure of an earlier piece shows here.
     pub fn push(&mut self, piece: SliceColumns) -> Result<()> {
-        if self
-            .pieces
-            .as_ref()
-            .is_some_and(|pieces| pieces.send(piece).is_ok())
-        {
+        if self.pieces.as_ref().is_some_and(|pieces| pieces.send(piece).is_ok()) {
             return Ok(());
         }
         // The thread hangs up only when it failed.
@@ -111,11 +92,7 @@ impl<R: Send + 'static> Stage<R> {
 
     fn join(&mut self) -> Result<R> {
         self.pieces = None;
-        self.thread
-            .take()
-            .ok_or_else(gone)?
-            .join()
-            .map_err(|_| gone())?
+        self.thread.take().ok_or_else(gone)?.join().map_err(|_| gone())?
     }
 }
 

@@ -129,38 +129,20 @@ impl Writer {
         let place = match self.tables.iter().position(|(there, _)| *there == table) {
             Some(place) => place,
             None => {
-                let fields = table
-                    .columns()
-                    .iter()
-                    .map(|(name, kind)| Field::new(name, rows::shape(*kind)))
-                    .collect();
+                let fields =
+                    table.columns().iter().map(|(name, kind)| Field::new(name, rows::shape(*kind))).collect();
                 let rows = Rows::new(self.options.folder.as_deref(), table.name(), fields)?;
                 self.tables.push((table, rows));
                 self.tables.len() - 1
             }
         };
         if table == Table::Flow
-            && let [
-                _,
-                Cell::Text(phase),
-                Cell::I64(track),
-                slice,
-                _,
-                _,
-                Cell::I64(ts_ps),
-                _,
-            ] = cells
+            && let [_, Cell::Text(phase), Cell::I64(track), slice, _, _, Cell::I64(ts_ps), _] = cells
         {
-            let slice_id = if let Cell::I64(slice) = slice {
-                Some(*slice)
-            } else {
-                None
-            };
+            let slice_id = if let Cell::I64(slice) = slice { Some(*slice) } else { None };
             match tied {
                 Some((ts_ps, dur_ps)) => self.flows.push_tied(*track as u32, ts_ps, dur_ps),
-                None => self
-                    .flows
-                    .push(*track as u32, *ts_ps, *phase == "start", slice_id),
+                None => self.flows.push(*track as u32, *ts_ps, *phase == "start", slice_id),
             }
             let mut cells: [Cell<'_>; 8] = std::array::from_fn(|i| cells[i]);
             // Kept in a part of its own, which is written when all slices are known.
@@ -199,8 +181,7 @@ impl Writer {
     /// An empty piece to fill. Its memory was used before, which makes it cheaper than a new one.
     pub fn spare(&mut self) -> SliceColumns {
         let runs = self.runs.as_ref().map(Stage::spare);
-        runs.or_else(|| self.slices.as_ref().map(Stage::spare))
-            .unwrap_or_default()
+        runs.or_else(|| self.slices.as_ref().map(Stage::spare)).unwrap_or_default()
     }
 
     fn thread(&mut self) -> Result<&mut Stage<Slices>> {
@@ -229,18 +210,13 @@ impl Writer {
         first_offset: Option<u64>,
         detail: impl Into<String>,
     ) {
-        self.facts
-            .note(slug, effect, events, first_offset, detail.into());
+        self.facts.note(slug, effect, events, first_offset, detail.into());
     }
 
     /// Says in which table so many of `events_stored` are, and how many rows they gave. A decoder that says so of
     /// one table does of all: what is in none is then counted as lost, and noted.
     pub fn claim(&mut self, table: &'static str, events: u64, rows: u64) {
-        self.claims.push(Claim {
-            table,
-            events,
-            rows,
-        });
+        self.claims.push(Claim { table, events, rows });
     }
 
     /// Fails with [`Kind::Interrupted`] when the caller wants to stop; call it once per chunk.
@@ -254,10 +230,7 @@ impl Writer {
     }
 
     /// [`Writer::finish`]; `complete` adds last what is known only when all is decoded.
-    pub(crate) fn finish_with(
-        mut self,
-        complete: impl FnOnce(&mut Facts) -> Result<()>,
-    ) -> Result<Store> {
+    pub(crate) fn finish_with(mut self, complete: impl FnOnce(&mut Facts) -> Result<()>) -> Result<Store> {
         let folder = self.options.folder.clone();
         let folder = folder.as_deref();
         let mut thread = match self.slices.take() {
@@ -279,13 +252,7 @@ impl Writer {
         }
         if slices.args_too_long > 0 {
             let detail = "args of more than 2 GiB of text are left out";
-            self.facts.note(
-                "args-too-long",
-                Effect::Repaired,
-                slices.args_too_long,
-                None,
-                detail.to_owned(),
-            );
+            self.facts.note("args-too-long", Effect::Repaired, slices.args_too_long, None, detail.to_owned());
         }
         let mut tables: Vec<(String, Vec<Arc<Part>>)> = Vec::new();
         for (table, rows) in std::mem::take(&mut self.tables) {
@@ -294,13 +261,7 @@ impl Writer {
                 if self.options.needs.nesting {
                     self.flows.bind(&slices.part)?;
                 }
-                let zipped = zip(
-                    folder,
-                    "flow.slice_id",
-                    "slice_id",
-                    &parts[0],
-                    &self.flows.slice_id,
-                )?;
+                let zipped = zip(folder, "flow.slice_id", "slice_id", &parts[0], &self.flows.slice_id)?;
                 parts.push(Arc::new(zipped));
             }
             tables.push((table.name().to_owned(), parts));
@@ -349,11 +310,7 @@ fn zip(
     let mut values = values.iter();
     for batch in &beside.batches {
         for value in values.by_ref().take(batch.rows) {
-            rows.push(&[if *value == MISSING {
-                Cell::Null
-            } else {
-                Cell::I64(*value)
-            }])?;
+            rows.push(&[if *value == MISSING { Cell::Null } else { Cell::I64(*value) }])?;
         }
         rows.flush()?;
     }

@@ -45,9 +45,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
     let (left, _) = equation.split_once("->").unwrap_or((&equation, ""));
     let all = sizes(left, &op.inputs)?
         .values()
-        .try_fold(1i128, |product, size| {
-            product.checked_mul(i128::from(*size))
-        })?;
+        .try_fold(1i128, |product, size| product.checked_mul(i128::from(*size)))?;
     match left.split(',').count() {
         1 => Some((op.input(0)? - op.out()?).max(0)),
         inputs => all.checked_mul(inputs as i128),
@@ -88,22 +86,9 @@ mod tests {
     #[test]
     fn labels_multiply() {
         assert_eq!(flops("ij,jk->ik", &[&[2, 3], &[3, 5]], &[2, 5]), Some(60));
-        assert_eq!(
-            flops("bij,bjk->bik", &[&[7, 2, 3], &[7, 3, 5]], &[7, 2, 5]),
-            Some(420)
-        );
-        assert_eq!(
-            flops("...ij,jk->...ik", &[&[7, 2, 3], &[3, 5]], &[7, 2, 5]),
-            Some(420)
-        );
-        assert_eq!(
-            flops(
-                "...ij,...jk->...ik",
-                &[&[4, 7, 2, 3], &[1, 3, 5]],
-                &[4, 7, 2, 5]
-            ),
-            Some(1680)
-        );
+        assert_eq!(flops("bij,bjk->bik", &[&[7, 2, 3], &[7, 3, 5]], &[7, 2, 5]), Some(420));
+        assert_eq!(flops("...ij,jk->...ik", &[&[7, 2, 3], &[3, 5]], &[7, 2, 5]), Some(420));
+        assert_eq!(flops("...ij,...jk->...ik", &[&[4, 7, 2, 3], &[1, 3, 5]], &[4, 7, 2, 5]), Some(1680));
         assert_eq!(flops("ij->i", &[&[2, 3]], &[2]), Some(4));
         assert_eq!(flops("ij->ji", &[&[2, 3]], &[3, 2]), Some(0));
         assert_eq!(flops("i,ij->j", &[&[2, 2], &[2, 3]], &[3]), None);
@@ -116,10 +101,7 @@ mod tests {
             output(equation, &shapes)
         };
         assert_eq!(of("ij,jk->ki", &[&[2, 3], &[3, 5]]), Some(vec![5, 2]));
-        assert_eq!(
-            of("...ij,...jk->...ik", &[&[4, 7, 2, 3], &[1, 3, 5]]),
-            Some(vec![4, 7, 2, 5])
-        );
+        assert_eq!(of("...ij,...jk->...ik", &[&[4, 7, 2, 3], &[1, 3, 5]]), Some(vec![4, 7, 2, 5]));
         assert_eq!(of("...i->i", &[&[4, 7, 2]]), Some(vec![2]));
         assert_eq!(of("ij", &[&[2, 3]]), None);
     }

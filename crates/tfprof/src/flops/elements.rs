@@ -22,25 +22,24 @@ fn rule(name: &str) -> Option<Rule> {
     use Rule::*;
     Some(match name {
         // As in TensorFlow.
-        "Reciprocal" | "Square" | "Log" | "Neg" | "AssignSub" | "AssignAdd" | "BiasAdd" => {
-            Function(1)
-        }
+        "Reciprocal" | "Square" | "Log" | "Neg" | "AssignSub" | "AssignAdd" | "BiasAdd" => Function(1),
         "Rsqrt" => Function(2),
         "Softmax" => Function(5),
-        "Add" | "AddV2" | "Sub" | "Mul" | "RealDiv" | "Maximum" | "Minimum" | "Pow"
-        | "GreaterEqual" | "Greater" | "LessEqual" | "Less" | "Equal" | "NotEqual" => Between(1),
+        "Add" | "AddV2" | "Sub" | "Mul" | "RealDiv" | "Maximum" | "Minimum" | "Pow" | "GreaterEqual"
+        | "Greater" | "LessEqual" | "Less" | "Equal" | "NotEqual" => Between(1),
         "RsqrtGrad" => Gradient(4),
         "SquaredDifference" => Between(2),
         "Mean" => Input(0, 1),
         "Sum" | "ArgMax" | "ArgMin" | "BiasAddGrad" => Reduce,
         // Ours, in the same manner: a function of one number counts 1, as Log does.
-        "Abs" | "Sign" | "Exp" | "Expm1" | "Log1p" | "Sqrt" | "Sin" | "Cos" | "Tan" | "Sinh"
-        | "Cosh" | "Tanh" | "Asin" | "Acos" | "Atan" | "Asinh" | "Acosh" | "Atanh" | "Sigmoid"
-        | "Erf" | "Erfc" | "Erfinv" | "Ndtri" | "Lgamma" | "Digamma" | "Dawsn" | "Expint"
-        | "Spence" | "FresnelCos" | "FresnelSin" | "Relu" | "Relu6" | "LeakyRelu" | "Elu"
-        | "Selu" | "Softplus" | "Softsign" | "Floor" | "Ceil" | "Round" | "Rint" | "Inv"
-        | "Angle" | "QuantizedRelu" | "QuantizedRelu6" | "QuantizedReluX" | "BiasAddV1"
-        | "QuantizedBiasAdd" | "Cumsum" | "Cumprod" | "RiscUnary" => Function(1),
+        "Abs" | "Sign" | "Exp" | "Expm1" | "Log1p" | "Sqrt" | "Sin" | "Cos" | "Tan" | "Sinh" | "Cosh"
+        | "Tanh" | "Asin" | "Acos" | "Atan" | "Asinh" | "Acosh" | "Atanh" | "Sigmoid" | "Erf" | "Erfc"
+        | "Erfinv" | "Ndtri" | "Lgamma" | "Digamma" | "Dawsn" | "Expint" | "Spence" | "FresnelCos"
+        | "FresnelSin" | "Relu" | "Relu6" | "LeakyRelu" | "Elu" | "Selu" | "Softplus" | "Softsign"
+        | "Floor" | "Ceil" | "Round" | "Rint" | "Inv" | "Angle" | "QuantizedRelu" | "QuantizedRelu6"
+        | "QuantizedReluX" | "BiasAddV1" | "QuantizedBiasAdd" | "Cumsum" | "Cumprod" | "RiscUnary" => {
+            Function(1)
+        }
         _ if name.starts_with("Bessel") => Function(1),
         "Swish" => Function(2),
         // A square and a sum, of which the last is a root.
@@ -134,9 +133,9 @@ fn rule(name: &str) -> Option<Rule> {
         // Five interpolations between four points: four products, three sums.
         "ResizeBicubic" => Output(35),
         // Two comparisons, difference, product and a half, floor, product and smallest.
-        "FakeQuantWithMinMaxArgs"
-        | "FakeQuantWithMinMaxVars"
-        | "FakeQuantWithMinMaxVarsPerChannel" => Output(8),
+        "FakeQuantWithMinMaxArgs" | "FakeQuantWithMinMaxVars" | "FakeQuantWithMinMaxVarsPerChannel" => {
+            Output(8)
+        }
         _ => return None,
     })
 }
@@ -197,14 +196,10 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
         }
         "_UnaryOpsComposition" => {
             let elements = op.input(0)?;
-            let each =
-                op.attributes
-                    .texts("op_names")
-                    .iter()
-                    .try_fold(0, |sum, name| match rule(name) {
-                        Some(Rule::Function(each)) => Some(sum + each),
-                        _ => None,
-                    })?;
+            let each = op.attributes.texts("op_names").iter().try_fold(0, |sum, name| match rule(name) {
+                Some(Rule::Function(each)) => Some(sum + each),
+                _ => None,
+            })?;
             Some(elements * each)
         }
         name => match rule(name)? {

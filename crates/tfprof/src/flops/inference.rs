@@ -7,9 +7,9 @@ mod rules;
 use super::{Op, einsum, elements};
 pub use rules::spread;
 use rules::{
-    along_axis, axis_of, batch_product, bias_gradient, concat, convolution, expand, gather,
-    gather_rows, one_hot, pack, pad, product, range, reduce, reshape, select, slice, slide, split,
-    squeeze, tile, transpose,
+    along_axis, axis_of, batch_product, bias_gradient, concat, convolution, expand, gather, gather_rows,
+    one_hot, pack, pad, product, range, reduce, reshape, select, slice, slide, split, squeeze, tile,
+    transpose,
 };
 
 /// The shapes of the first outputs; None where nothing is known. `op.output` is not looked at.
@@ -59,9 +59,7 @@ fn output(op: &Op<'_>) -> Option<Vec<i64>> {
         "L2Loss" | "Rank" | "Size" => Some(Vec::new()),
         "Shape" => Some(vec![op.shape(0)?.len() as i64]),
         "MatMul" | "SparseMatMul" | "_FusedMatMul" | "QuantizedMatMul" => product(op),
-        "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" | "_FusedBatchMatMulV2" => {
-            batch_product(op)
-        }
+        "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" | "_FusedBatchMatMulV2" => batch_product(op),
         "Einsum" | "XlaEinsum" => einsum::output(&op.attributes.text("equation")?, &op.inputs),
         "Conv2D"
         | "Conv3D"
@@ -80,9 +78,9 @@ fn output(op: &Op<'_>) -> Option<Vec<i64>> {
         | "Conv3DBackpropInputV2"
         | "AvgPoolGrad"
         | "AvgPool3DGrad" => op.constant(0).map(<[i64]>::to_vec),
-        "Conv2DBackpropFilter"
-        | "DepthwiseConv2dNativeBackpropFilter"
-        | "Conv3DBackpropFilterV2" => op.constant(1).map(<[i64]>::to_vec),
+        "Conv2DBackpropFilter" | "DepthwiseConv2dNativeBackpropFilter" | "Conv3DBackpropFilterV2" => {
+            op.constant(1).map(<[i64]>::to_vec)
+        }
         "Conv2DBackpropInputV2" | "Conv3DBackpropInput" | "Dilation2DBackpropInput" => first(op),
         "Conv2DBackpropFilterV2" | "Conv3DBackpropFilter" | "Dilation2DBackpropFilter" => {
             op.shape(1).map(<[i64]>::to_vec)

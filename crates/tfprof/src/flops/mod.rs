@@ -71,9 +71,7 @@ pub fn elements(shape: &[i64]) -> i128 {
 
 /// Product of sizes in an attribute; what no window has is cut to what none reaches.
 fn factors(sizes: Vec<i64>) -> i128 {
-    let sizes = sizes
-        .into_iter()
-        .map(|size| i128::from(size.clamp(1, 1 << 20)));
+    let sizes = sizes.into_iter().map(|size| i128::from(size.clamp(1, 1 << 20)));
     sizes.fold(1i128, |product, size| (product * size).min(1 << 40))
 }
 

@@ -9,8 +9,8 @@ pub fn plain_name(op: &str) -> String {
             "Max" => "Maximum",
             "Min" => "Minimum",
             "Rem" => "FloorMod",
-            "Conv" | "Abs" | "Add" | "Ceil" | "Cos" | "Div" | "Exp" | "Floor" | "Log" | "Mul"
-            | "Neg" | "Pow" | "Sign" | "Sub" => rest,
+            "Conv" | "Abs" | "Add" | "Ceil" | "Cos" | "Div" | "Exp" | "Floor" | "Log" | "Mul" | "Neg"
+            | "Pow" | "Sign" | "Sub" => rest,
             _ => return op,
         };
         return plain.to_owned();
@@ -20,16 +20,10 @@ pub fn plain_name(op: &str) -> String {
 
 fn without_onednn(op: &str) -> String {
     // "__MklDummy" marks a step of the rewrite that other steps replace.
-    let Some(rest) = op
-        .strip_prefix("__MklDummy")
-        .or_else(|| op.strip_prefix("_Mkl"))
-    else {
+    let Some(rest) = op.strip_prefix("__MklDummy").or_else(|| op.strip_prefix("_Mkl")) else {
         return op.to_owned();
     };
-    let rest = rest
-        .strip_prefix("Native")
-        .or_else(|| rest.strip_prefix("Eager"))
-        .unwrap_or(rest);
+    let rest = rest.strip_prefix("Native").or_else(|| rest.strip_prefix("Eager")).unwrap_or(rest);
     match rest {
         // A fused normalisation and its gradient carry the word without being a fusion.
         _ if rest.starts_with("FusedBatchNorm") && !rest.ends_with("Ex") => rest.to_owned(),
@@ -51,10 +45,7 @@ mod tests {
             ("_MklNativeBatchMatMulV2", "BatchMatMulV2"),
             ("_MklFusedBatchNormV3", "FusedBatchNormV3"),
             ("_MklNativeFusedBatchNormEx", "_FusedBatchNormEx"),
-            (
-                "_MklQuantizedConv2DWithBiasAndRelu",
-                "QuantizedConv2DWithBiasAndRelu",
-            ),
+            ("_MklQuantizedConv2DWithBiasAndRelu", "QuantizedConv2DWithBiasAndRelu"),
             ("_FusedMatMul", "_FusedMatMul"),
             ("MatMul", "MatMul"),
             ("BatchMatMul", "BatchMatMul"),

@@ -44,9 +44,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
     let each = match op.name {
         "LayerNorm" | "QuantizedInstanceNorm" => STATISTICS + APPLICATION,
         "_FusedInstanceNorm" => STATISTICS + APPLICATION + op.fused().len() as i128,
-        "BatchNormWithGlobalNormalization" | "QuantizedBatchNormWithGlobalNormalization" => {
-            APPLICATION
-        }
+        "BatchNormWithGlobalNormalization" | "QuantizedBatchNormWithGlobalNormalization" => APPLICATION,
         "BatchNormWithGlobalNormalizationGrad" => GRADIENT,
         // Squares, the sum over the window (one less than its channels), a factor, a bias, a power, a quotient.
         "LRN" => {

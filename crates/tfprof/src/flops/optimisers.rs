@@ -55,14 +55,8 @@ fn rule(op: &Op<'_>) -> Option<(usize, i128)> {
 /// Whether [`count`] knows the op.
 pub fn has_formula(name: &str) -> bool {
     let attributes = super::Attributes::default();
-    rule(&Op {
-        name,
-        attributes: &attributes,
-        inputs: Vec::new(),
-        constants: Vec::new(),
-        output: None,
-    })
-    .is_some()
+    rule(&Op { name, attributes: &attributes, inputs: Vec::new(), constants: Vec::new(), output: None })
+        .is_some()
 }
 
 /// The operations of one run.

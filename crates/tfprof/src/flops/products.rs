@@ -54,26 +54,20 @@ fn product(name: &str) -> Option<Product> {
         | "FusedResizeAndPadConv2D"
         | "_FusedQuantizedConv2D" => Convolution,
         _ if name.starts_with("QuantizedConv2D") => Convolution,
-        "DepthwiseConv2dNative"
-        | "_FusedDepthwiseConv2dNative"
-        | "_FusedQuantizedDepthwiseConv2D" => Depthwise,
+        "DepthwiseConv2dNative" | "_FusedDepthwiseConv2dNative" | "_FusedQuantizedDepthwiseConv2D" => {
+            Depthwise
+        }
         _ if name.starts_with("QuantizedDepthwiseConv2D") => Depthwise,
         "Conv2DBackpropInput" | "Conv2DBackpropInputV2" => GradientInput,
-        "Conv2DBackpropFilter" | "Conv2DBackpropFilterV2" | "Conv2DBackpropFilterWithBias" => {
-            GradientFilter
-        }
-        "DepthwiseConv2dNativeBackpropInput" | "DepthwiseConv2dNativeBackpropFilter" => {
-            DepthwiseGradient
-        }
+        "Conv2DBackpropFilter" | "Conv2DBackpropFilterV2" | "Conv2DBackpropFilterWithBias" => GradientFilter,
+        "DepthwiseConv2dNativeBackpropInput" | "DepthwiseConv2dNativeBackpropFilter" => DepthwiseGradient,
         "Conv3DBackpropInput" | "Conv3DBackpropInputV2" => GradientInput3D,
         "Conv3DBackpropFilter" | "Conv3DBackpropFilterV2" => GradientFilter3D,
         "Dilation2D" => Dilation,
         "Dilation2DBackpropInput" | "Dilation2DBackpropFilter" => DilationGradient,
         "XlaDot" | "XlaDotV2" => Numbered,
         "XlaConv" | "XlaConvV2" => NumberedConvolution(4, 0),
-        "UniformQuantizedConvolution" | "UniformQuantizedConvolutionHybrid" => {
-            NumberedConvolution(5, 0)
-        }
+        "UniformQuantizedConvolution" | "UniformQuantizedConvolutionHybrid" => NumberedConvolution(5, 0),
         "ScaledDotProductAttention" | "_FusedMHA" | "FusedMHA" => Attention,
         _ => return None,
     })
@@ -120,10 +114,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
             2 * i128::from(inner) * op.out()?
         }
         Product::Batch => {
-            let inner = dim(
-                op.shape(0)?,
-                if op.attributes.truth("adj_x") { 2 } else { 1 },
-            )?;
+            let inner = dim(op.shape(0)?, if op.attributes.truth("adj_x") { 2 } else { 1 })?;
             2 * inner * op.out()?
         }
         Product::Sparse => {
@@ -181,10 +172,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
             // Scores, their softmax, and the sum of the values: queries […, T, d], keys […, S, d].
             let (queries, keys) = (op.shape(0)?, op.shape(1)?);
             let scores = elements(queries).checked_div(dim(queries, 1)?)? * dim(keys, 2)?;
-            let values = op
-                .shape(2)
-                .and_then(|values| dim(values, 1))
-                .or_else(|| dim(keys, 1))?;
+            let values = op.shape(2).and_then(|values| dim(values, 1)).or_else(|| dim(keys, 1))?;
             scores * (2 * dim(queries, 1)? + 5 + 2 * values)
         }
     };

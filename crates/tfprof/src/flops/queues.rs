@@ -20,18 +20,12 @@ pub fn is_iterator(op: &str) -> bool {
 
 /// The shapes of elements taken from a queue; None for other ops. `count`: how many are taken, where it is known.
 /// A dimension that nobody tells is -1.
-pub fn dequeued(
-    model: &Model,
-    node: &Node,
-    count: Option<&[i64]>,
-) -> Option<Vec<Option<Vec<i64>>>> {
+pub fn dequeued(model: &Model, node: &Node, count: Option<&[i64]>) -> Option<Vec<Option<Vec<i64>>>> {
     let rows = match node.op.as_str() {
         "QueueDequeue" | "QueueDequeueV2" => None,
-        "QueueDequeueMany" | "QueueDequeueManyV2" => Some(
-            count
-                .and_then(|count| count.first())
-                .map_or(-1, |rows| *rows),
-        ),
+        "QueueDequeueMany" | "QueueDequeueManyV2" => {
+            Some(count.and_then(|count| count.first()).map_or(-1, |rows| *rows))
+        }
         // Fewer come out of a queue that was closed.
         "QueueDequeueUpTo" | "QueueDequeueUpToV2" => Some(-1),
         _ => return None,
@@ -63,10 +57,7 @@ fn queue<'a>(model: &'a Model, node: &Node) -> Option<&'a Node> {
 /// The shapes of the components of an element; none where the queue takes elements of any shape.
 fn elements(queue: &Node) -> Vec<Option<Vec<i64>>> {
     let told = queue.attributes.shapes("shapes");
-    let mut shapes: Vec<_> = told
-        .into_iter()
-        .map(|shape| shape.and_then(attr::shape))
-        .collect();
+    let mut shapes: Vec<_> = told.into_iter().map(|shape| shape.and_then(attr::shape)).collect();
     // Its elements begin with their priority, a number, of which the attribute does not tell.
     if matches!(queue.op.as_str(), "PriorityQueue" | "PriorityQueueV2") && !shapes.is_empty() {
         shapes.insert(0, Some(Vec::new()));

@@ -39,11 +39,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
         // Only gates and cell; products with weights are ops of their own. Of output, cell, candidate, forget
         // and input gate 4, 5, 4, 4, 4, of the cell before 1; peepholes: two sums of products and three weights.
         "LSTMBlockCellGrad" => {
-            let peepholes = if op.attributes.truth("use_peephole") {
-                12
-            } else {
-                0
-            };
+            let peepholes = if op.attributes.truth("use_peephole") { 12 } else { 0 };
             Some(op.input(1)? * (22 + peepholes))
         }
         "GRUBlockCell" => {
@@ -64,11 +60,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
         }
         name => {
             let forward = cudnn(op)?;
-            Some(if name.contains("Backprop") {
-                2 * forward
-            } else {
-                forward
-            })
+            Some(if name.contains("Backprop") { 2 * forward } else { forward })
         }
     }
 }
@@ -138,7 +130,5 @@ fn cudnn(op: &Op<'_>) -> Option<i128> {
     let first = layer(if skips { 0 } else { inputs })?;
     // Later layers take what all directions of the one before put out.
     let later = later.checked_mul(layer(outputs * directions)?)?;
-    (first.checked_add(later)?)
-        .checked_mul(i128::from(*batch))?
-        .checked_mul(i128::from(*time))
+    (first.checked_add(later)?).checked_mul(i128::from(*batch))?.checked_mul(i128::from(*time))
 }

@@ -21,9 +21,7 @@ const MOST_ELEMENTS: i64 = 1 << 40;
 
 /// Whether all of it is known, and possible.
 fn is_known(shape: &[i64]) -> bool {
-    let product = shape
-        .iter()
-        .try_fold(1i64, |product, dim| product.checked_mul((*dim).max(1)));
+    let product = shape.iter().try_fold(1i64, |product, dim| product.checked_mul((*dim).max(1)));
     shape.iter().all(|dim| *dim >= 0) && product.is_some_and(|product| product <= MOST_ELEMENTS)
 }
 
@@ -41,9 +39,7 @@ fn in_order_of(graph: &[i64], run: &[i64]) -> Option<Vec<i64>> {
         5 => &[&[0, 1, 2, 3, 4], &[0, 2, 3, 4, 1], &[0, 4, 1, 2, 3]],
         _ => return fits(graph, run).then(|| run.to_vec()),
     };
-    let mut turned = orders
-        .iter()
-        .map(|order| order.iter().map(|axis| run[*axis]).collect::<Vec<_>>());
+    let mut turned = orders.iter().map(|order| order.iter().map(|axis| run[*axis]).collect::<Vec<_>>());
     turned.find(|shape| fits(graph, shape))
 }
 
@@ -93,19 +89,14 @@ impl Shapes {
         }
         let own = match node.op.as_str() {
             "Const" | "HostConst" => {
-                let (shape, numbers) = node
-                    .attributes
-                    .tensor("value")
-                    .map(values::tensor)
-                    .unwrap_or_default();
+                let (shape, numbers) =
+                    node.attributes.tensor("value").map(values::tensor).unwrap_or_default();
                 if let Some(numbers) = numbers {
                     self.numbers.insert((number, 0), numbers);
                 }
                 shape.filter(|shape| is_known(shape))
             }
-            "Variable" | "VariableV2" | "Placeholder" | "TemporaryVariable" => {
-                attr_shape(node, "shape")
-            }
+            "Variable" | "VariableV2" | "Placeholder" | "TemporaryVariable" => attr_shape(node, "shape"),
             _ => None,
         };
         if let Some(shape) = own {
@@ -130,24 +121,17 @@ impl Shapes {
                     shape = Some(known.clone());
                     break;
                 }
-                let next = node
-                    .inputs
-                    .iter()
-                    .find(|source| source.place == 0 && source.slot == 0);
+                let next = node.inputs.iter().find(|source| source.place == 0 && source.slot == 0);
                 let producer = next.and_then(|source| model.by_name.get(&source.name));
                 match producer {
-                    Some(producer) if hands_on(&node.op) && !path.contains(producer) => {
-                        path.push(*producer)
-                    }
+                    Some(producer) if hands_on(&node.op) && !path.contains(producer) => path.push(*producer),
                     _ => break,
                 }
             }
             let Some(shape) = shape else { continue };
             for node in path {
                 if model.nodes[node as usize].op != "VarHandleOp" {
-                    self.shapes
-                        .entry((node, 0))
-                        .or_insert_with(|| shape.clone());
+                    self.shapes.entry((node, 0)).or_insert_with(|| shape.clone());
                 }
             }
         }
@@ -299,14 +283,8 @@ mod tests {
     fn steps_may_have_turned_what_the_graph_says() {
         assert_eq!(in_order_of(&[-1, 3], &[2, 3]), Some(vec![2, 3]));
         assert_eq!(in_order_of(&[-1, 3], &[2, 4]), None);
-        assert_eq!(
-            in_order_of(&[-1, 8, 9, 3], &[2, 3, 8, 9]),
-            Some(vec![2, 8, 9, 3])
-        );
-        assert_eq!(
-            in_order_of(&[-1, 3, 8, 9], &[2, 8, 9, 3]),
-            Some(vec![2, 3, 8, 9])
-        );
+        assert_eq!(in_order_of(&[-1, 8, 9, 3], &[2, 3, 8, 9]), Some(vec![2, 8, 9, 3]));
+        assert_eq!(in_order_of(&[-1, 3, 8, 9], &[2, 8, 9, 3]), Some(vec![2, 3, 8, 9]));
         assert_eq!(in_order_of(&[-1, 8, 9, 3], &[2, 8, 9]), None);
     }
 }

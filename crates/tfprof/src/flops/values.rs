@@ -20,13 +20,9 @@ pub fn tensor(bytes: &[u8]) -> (Option<Vec<i64>>, Option<Vec<i64>>) {
             1 => dtype = field.i64().unwrap_or(dtype),
             2 => shape = field.bytes().and_then(attr::shape),
             4 => content = field.bytes(),
-            7 | 10 => listed.extend(
-                field
-                    .varints()
-                    .flatten()
-                    .take(MOST_NUMBERS + 1)
-                    .map(|number| number as i64),
-            ),
+            7 | 10 => {
+                listed.extend(field.varints().flatten().take(MOST_NUMBERS + 1).map(|number| number as i64))
+            }
             _ => {}
         }
     }
@@ -79,16 +75,15 @@ fn output(op: &Op<'_>) -> Option<Vec<i64>> {
             [one] => Some(*one),
             many => many.get(place).copied(),
         };
-        (0..length)
-            .map(|place| each(at(a, place)?, at(b, place)?))
-            .collect()
+        (0..length).map(|place| each(at(a, place)?, at(b, place)?)).collect()
     };
     match op.name {
         "Shape" => op.shape(0).map(<[i64]>::to_vec),
         "Rank" => Some(vec![op.shape(0)?.len() as i64]),
         "Size" => Some(vec![i64::try_from(super::elements(op.shape(0)?)).ok()?]),
-        "Identity" | "StopGradient" | "Cast" | "Snapshot" | "Reshape" | "ExpandDims"
-        | "Squeeze" => op.constant(0).map(<[i64]>::to_vec),
+        "Identity" | "StopGradient" | "Cast" | "Snapshot" | "Reshape" | "ExpandDims" | "Squeeze" => {
+            op.constant(0).map(<[i64]>::to_vec)
+        }
         "Pack" => {
             // Only of scalars: then the numbers follow each other.
             let parts = op.inputs.iter().zip(&op.constants);
@@ -139,10 +134,7 @@ fn output(op: &Op<'_>) -> Option<Vec<i64>> {
                 size => begin.checked_add(usize::try_from(size).ok()?)?,
             };
             let flat = op.shape(0)?.len() == 1;
-            numbers
-                .get(begin..end)
-                .filter(|_| flat)
-                .map(<[i64]>::to_vec)
+            numbers.get(begin..end).filter(|_| flat).map(<[i64]>::to_vec)
         }
         "DynamicStitch" | "ParallelDynamicStitch" => stitch(op),
         "Add" | "AddV2" => between(i64::checked_add),
@@ -166,9 +158,7 @@ fn stitch(op: &Op<'_>) -> Option<Vec<i64>> {
             return None;
         }
         for (place, number) in places.iter().zip(data) {
-            let place = usize::try_from(*place)
-                .ok()
-                .filter(|at| *at < MOST_NUMBERS)?;
+            let place = usize::try_from(*place).ok().filter(|at| *at < MOST_NUMBERS)?;
             if found.len() <= place {
                 found.resize(place + 1, None);
             }
@@ -189,23 +179,14 @@ fn slice(op: &Op<'_>) -> Option<Vec<i64>> {
         return None;
     }
     let length = numbers.len() as i64;
-    let place = |at: i64| {
-        if at < 0 {
-            at.saturating_add(length)
-        } else {
-            at
-        }
-        .clamp(0, length)
-    };
+    let place = |at: i64| if at < 0 { at.saturating_add(length) } else { at }.clamp(0, length);
     let from = if mask("begin_mask") { 0 } else { place(begin) };
     let to = match (mask("shrink_axis_mask"), mask("end_mask")) {
         (true, _) => from + 1,
         (_, true) => length,
         _ => place(end),
     };
-    numbers
-        .get(from as usize..to.max(from) as usize)
-        .map(<[i64]>::to_vec)
+    numbers.get(from as usize..to.max(from) as usize).map(<[i64]>::to_vec)
 }
 
 /// The axes over which a gradient is summed up, where one shape was spread out over the other. TensorFlow

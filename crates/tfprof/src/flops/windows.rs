@@ -39,9 +39,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
         "AvgPoolGrad" | "AvgPool3DGrad" => Some(window(2)? * op.input(1)? * 2),
         "MaxPoolGrad" | "MaxPoolGradV2" | "MaxPool3DGrad" => Some((window(3)? + 1) * op.input(1)?),
         // The largest is looked for again, and picks a gradient.
-        "MaxPoolGradGrad" | "MaxPoolGradGradV2" | "MaxPool3DGradGrad" => {
-            Some(window(3)? * op.input(1)?)
-        }
+        "MaxPoolGradGrad" | "MaxPoolGradGradV2" | "MaxPool3DGradGrad" => Some(window(3)? * op.input(1)?),
         // Its place is known: each gradient is added there.
         "MaxPoolGradWithArgmax" => op.input(1),
         _ => Some(window(1)? * op.out()?),

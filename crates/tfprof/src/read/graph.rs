@@ -15,20 +15,10 @@ const TENSOR_LIMIT: usize = 256;
 
 /// Adds the nodes of a graph that the model lacks. Returns how many the file has.
 pub fn graph(model: &mut Model, input: &Input) -> Result<u64> {
-    let mut visitor = Graph {
-        model,
-        added: Vec::new(),
-        seen: 0,
-        losses: Losses::default(),
-    };
+    let mut visitor = Graph { model, added: Vec::new(), seen: 0, losses: Losses::default() };
     let roots = [&GRAPH_DEF, &META_GRAPH_DEF, &SAVED_MODEL];
     let walked = read(input, &roots, &mut visitor)?;
-    let Graph {
-        added,
-        seen,
-        losses,
-        ..
-    } = visitor;
+    let Graph { added, seen, losses, .. } = visitor;
     if seen == 0 && walked.unknown_fields > 0 {
         return Err(stepscope_core::formats::graph::nothing(&walked, "graph"));
     }
@@ -73,8 +63,7 @@ impl Visitor for Graph<'_> {
             let node = NodeDef::read(value.bytes());
             // Other messages of TensorFlow have the same wire format, RunMetadata for example.
             if node.op.is_empty() && node.name.chars().any(char::is_control) {
-                let seen =
-                    "a node without an op, whose name is no text: another message than a graph";
+                let seen = "a node without an op, whose name is no text: another message than a graph";
                 return Err(Error::at(Kind::NotThisFormat, offset, seen));
             }
             self.added.extend(add(self.model, node));
@@ -96,17 +85,11 @@ fn add(model: &mut Model, def: NodeDef<'_>) -> Option<(u32, Vec<String>)> {
     let keeps_tensors = model.keeps_tensors;
     let own = &mut model.nodes[node as usize];
     let attr = |name: &str| def.attrs.get(name);
-    own.shape = attr("shape")
-        .and_then(|attr| attr_shape(attr))
-        .unwrap_or_default();
+    own.shape = attr("shape").and_then(|attr| attr_shape(attr)).unwrap_or_default();
     let shapes = attr("_output_shapes").and_then(|attr| attr_shapes(attr));
     own.output_shapes = (0..).zip(shapes.unwrap_or_default()).collect();
-    let kept =
-        |name: &str, value: &[u8]| keeps_tensors || value.len() <= TENSOR_LIMIT || name != "value";
-    let attrs = def
-        .attrs
-        .iter()
-        .map(|(name, value)| (name.as_ref(), *value));
+    let kept = |name: &str, value: &[u8]| keeps_tensors || value.len() <= TENSOR_LIMIT || name != "value";
+    let attrs = def.attrs.iter().map(|(name, value)| (name.as_ref(), *value));
     own.attributes = Attributes::new(attrs.filter(|(name, value)| kept(name, value)));
     let inputs = def.inputs.into_iter().map(|input| input.into_owned());
     Some((node, inputs.collect()))
@@ -133,11 +116,7 @@ fn attr_shapes(bytes: &[u8]) -> Option<Vec<Vec<i64>>> {
             1 => {
                 let list = shapes.get_or_insert_with(Vec::new);
                 let parts = field.message().into_iter().flatten().flatten();
-                list.extend(
-                    parts
-                        .filter(|part| part.number == 7)
-                        .filter_map(|part| part.bytes().map(dims)),
-                );
+                list.extend(parts.filter(|part| part.number == 7).filter_map(|part| part.bytes().map(dims)));
             }
             2..=10 => shapes = None,
             _ => {}
@@ -152,9 +131,7 @@ fn dims(bytes: &[u8]) -> Vec<i64> {
         match field.number {
             2 => {
                 let parts = field.message().into_iter().flatten().flatten();
-                let size = parts
-                    .filter(|part| part.number == 1)
-                    .filter_map(|part| part.i64());
+                let size = parts.filter(|part| part.number == 1).filter_map(|part| part.i64());
                 dims.push(size.last().unwrap_or(0));
             }
             3 => unknown = field.bool().unwrap_or(unknown),

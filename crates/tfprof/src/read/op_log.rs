@@ -21,10 +21,7 @@ pub fn op_log(model: &mut Model, input: &Input) -> Result<u64> {
     for (id, text) in texts {
         model.texts.entry(id).or_insert(text);
     }
-    for field in Fields::new(&bytes, 0)
-        .flatten()
-        .filter(|field| field.number == 1)
-    {
+    for field in Fields::new(&bytes, 0).flatten().filter(|field| field.number == 1) {
         entries += 1;
         op_log_entry(model, &field)?;
     }

@@ -21,10 +21,7 @@ fn int(field: &Field<'_>) -> i64 {
 /// Numbers of a `Tuple`.
 fn tuple(field: &Field<'_>) -> Vec<i64> {
     let values = parts(field).filter(|part| part.number == 1);
-    values
-        .flat_map(|part| part.varints().flatten().collect::<Vec<_>>())
-        .map(|value| value as i64)
-        .collect()
+    values.flat_map(|part| part.varints().flatten().collect::<Vec<_>>()).map(|value| value as i64).collect()
 }
 
 /// Adds a profile's nodes and steps. Returns the number of its nodes.
@@ -45,9 +42,7 @@ pub fn profile(model: &mut Model, input: &Input) -> Result<u64> {
             2 => model.has_code |= field.bool().unwrap_or_default(),
             3 => {
                 for step in field.varints() {
-                    model
-                        .steps
-                        .insert(step.map_err(|damage| damaged(&damage))? as i64);
+                    model.steps.insert(step.map_err(|damage| damaged(&damage))? as i64);
                 }
             }
             4 => {
@@ -115,10 +110,7 @@ fn node(model: &mut Model, field: &Field<'_>, names: &HashMap<i64, u32>) -> Resu
             12 => executions.push(part),
             15 => {
                 let (key, value) = part.entry();
-                output_shapes.insert(
-                    key as i32,
-                    value.map(|value| tuple(&value)).unwrap_or_default(),
-                );
+                output_shapes.insert(key as i32, value.map(|value| tuple(&value)).unwrap_or_default());
             }
             _ => {}
         }
@@ -140,12 +132,7 @@ fn node(model: &mut Model, field: &Field<'_>, names: &HashMap<i64, u32>) -> Resu
             return Err(Error::at(Kind::Damaged, offset, seen));
         };
         let output = slots.get(&id).copied().unwrap_or_default();
-        sources.push(Source {
-            place,
-            name: *name,
-            output,
-            slot: output,
-        });
+        sources.push(Source { place, name: *name, output, slot: output });
     }
     let own = &mut model.nodes[node as usize];
     // The types are the file's, even when the op is not among them.
@@ -223,11 +210,7 @@ fn execution(model: &mut Model, field: &Field<'_>) -> Result<Execution> {
     }
     for ((_, device), found) in times {
         let device = model.device(&device);
-        own.times.extend(
-            found
-                .iter()
-                .map(|(start, micros)| (device, *start, *micros)),
-        );
+        own.times.extend(found.iter().map(|(start, micros)| (device, *start, *micros)));
     }
     Ok(own)
 }

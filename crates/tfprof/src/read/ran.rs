@@ -69,10 +69,7 @@ struct Texts {
 impl Texts {
     fn new(model: &Model) -> Texts {
         let least = model.texts.keys().min().copied().unwrap_or(0);
-        Texts {
-            ids: HashMap::new(),
-            next: least.min(0) - 1,
-        }
+        Texts { ids: HashMap::new(), next: least.min(0) - 1 }
     }
 
     fn id(&mut self, model: &mut Model, text: &str) -> i64 {
@@ -89,9 +86,7 @@ impl Texts {
 
 fn add(model: &mut Model, row: &Ran, texts: &mut Texts) {
     let known = model.find(&row.name);
-    let node = known
-        .or_else(|| model.add_node(&row.name, &row.op))
-        .expect("the name is there or it is new");
+    let node = known.or_else(|| model.add_node(&row.name, &row.op)).expect("the name is there or it is new");
     model.nodes[node as usize].covered |= known.is_some();
     for text in &row.types {
         model.add_type(node, text);
@@ -121,12 +116,7 @@ fn add(model: &mut Model, row: &Ran, texts: &mut Texts) {
         .collect();
     let inputs: Vec<Source> = (0..)
         .zip(&row.inputs)
-        .map(|(place, name)| Source {
-            place,
-            name: model.names.intern(name),
-            output: 0,
-            slot: 0,
-        })
+        .map(|(place, name)| Source { place, name: model.names.intern(name), output: 0, slot: 0 })
         .collect();
     let shown = match (devices[0], row.accelerator.as_str()) {
         (Some(device), _) => Some(device),
@@ -169,11 +159,7 @@ fn took(execution: &mut Execution, one: &InStep, devices: [Option<u32>; 2]) {
         }
     }
     if one.bytes != 0 {
-        let memory = Memory {
-            micros: start,
-            requested: one.bytes,
-            ..Memory::default()
-        };
+        let memory = Memory { micros: start, requested: one.bytes, ..Memory::default() };
         push_sparing(&mut execution.memory, memory);
     }
 }

@@ -91,13 +91,7 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
         losses: Losses::default(),
     };
     read(input, &[&RUN_METADATA, &STEP_STATS], &mut visitor)?;
-    let Step {
-        found,
-        schedules,
-        streams,
-        losses,
-        ..
-    } = visitor;
+    let Step { found, schedules, streams, losses, .. } = visitor;
     losses.report("RunMetadata", model);
     if !found {
         return Ok(false);
@@ -123,11 +117,7 @@ fn execution(model: &mut Model, step: i64, device: &str, bytes: &[u8], offset: u
             2 => start = field.i64().unwrap_or(start),
             4 => micros = field.i64().unwrap_or(micros),
             6 => accelerators += i64::from(allocator(&field, &mut memory, &mut allocations)),
-            7 => output(
-                &field,
-                &mut memory,
-                model.keeps_shapes.then_some(&mut shapes),
-            ),
+            7 => output(&field, &mut memory, model.keeps_shapes.then_some(&mut shapes)),
             12 => stats = Some(memory_stats(&field, stats.unwrap_or_default())),
             _ => {}
         }
@@ -176,15 +166,11 @@ fn execution(model: &mut Model, step: i64, device: &str, bytes: &[u8], offset: u
         return Ok(());
     }
     if start <= 0 {
-        model
-            .warnings
-            .push(format!("{name} has no start time, skipping"));
+        model.warnings.push(format!("{name} has no start time, skipping"));
         return Ok(());
     }
     if accelerators > 1 {
-        model
-            .warnings
-            .push(format!("found {accelerators} gpu allocator for 1 node"));
+        model.warnings.push(format!("found {accelerators} gpu allocator for 1 node"));
     }
     let (temp, persistent) = stats.unwrap_or_default();
     memory.micros = start.wrapping_add(micros);
@@ -273,9 +259,7 @@ fn output(output: &Field<'_>, memory: &mut Memory, shapes: Option<&mut Vec<(i32,
             3 => {
                 for part in tensor.message().into_iter().flatten().flatten() {
                     if part.number == 2 {
-                        shape = part
-                            .bytes()
-                            .and_then(stepscope_core::formats::graph::attr::shape);
+                        shape = part.bytes().and_then(stepscope_core::formats::graph::attr::shape);
                     } else if part.number == 4 {
                         let (requested, allocated) = two_numbers(&part, 1, 2);
                         numbers = Some(requested.max(allocated));

@@ -14,11 +14,7 @@ pub fn shift(devices: &mut [Device], op_time: OpTime) {
     }
     let is_all = |device: &Device| device.name.contains("/stream:all");
     let mut kernels: FxHashMap<String, (i64, i128)> = FxHashMap::default();
-    for node in devices
-        .iter()
-        .filter(|d| is_all(d))
-        .flat_map(|d| d.nodes.iter())
-    {
+    for node in devices.iter().filter(|d| is_all(d)).flat_map(|d| d.nodes.iter()) {
         let name = label::kernel(&node.label, &node.name).name;
         let (start, end) = (node.start, node.end());
         match kernels.get_mut(name) {
@@ -28,10 +24,7 @@ pub fn shift(devices: &mut [Device], op_time: OpTime) {
             }
         }
     }
-    for device in devices
-        .iter_mut()
-        .filter(|d| !is_all(d) && d.name.contains("/job"))
-    {
+    for device in devices.iter_mut().filter(|d| !is_all(d) && d.name.contains("/job")) {
         for node in &mut device.nodes {
             if let Some(&(start, end)) = kernels.get(node.name.as_str()) {
                 let end = end.max(node.end());

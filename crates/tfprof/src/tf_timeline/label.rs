@@ -14,11 +14,7 @@ pub struct Label<'a> {
 impl<'a> Label<'a> {
     /// One without inputs.
     pub fn of(name: &'a str, op: &'a str) -> Self {
-        Label {
-            name,
-            op,
-            inputs: Vec::new(),
-        }
+        Label { name, op, inputs: Vec::new() }
     }
 }
 
@@ -29,9 +25,8 @@ impl<'a> Label<'a> {
 pub fn op(label: &str) -> Label<'_> {
     let line = label.split('\n').next().unwrap_or_default();
     // The last ` = ` that something in parentheses follows.
-    let places: Vec<usize> = (0..line.len())
-        .filter(|at| line.as_bytes()[*at..].starts_with(b" = "))
-        .collect();
+    let places: Vec<usize> =
+        (0..line.len()).filter(|at| line.as_bytes()[*at..].starts_with(b" = ")).collect();
     for at in places.into_iter().rev() {
         let rest = &line[at + 3..];
         let Some(close) = rest.rfind(')') else {
@@ -44,11 +39,7 @@ pub fn op(label: &str) -> Label<'_> {
         return Label {
             name: &line[..at],
             op: &rest[..open],
-            inputs: if inputs.is_empty() {
-                Vec::new()
-            } else {
-                inputs.split(", ").collect()
-            },
+            inputs: if inputs.is_empty() { Vec::new() } else { inputs.split(", ").collect() },
         };
     }
     Label::of("unknown", "unknown")
@@ -61,10 +52,7 @@ pub fn kernel<'a>(label: &'a str, node_name: &'a str) -> Label<'a> {
         _ => node_name,
     };
     let mut parts = marked.split(':');
-    Label::of(
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or("unknown"),
-    )
+    Label::of(parts.next().unwrap_or_default(), parts.next().unwrap_or("unknown"))
 }
 
 #[cfg(test)]
@@ -74,10 +62,7 @@ mod tests {
     #[test]
     fn the_longest_parts_win() {
         let label = op("[cpu 1MB] a/b = MatMul(x, y:1, ^z)");
-        assert_eq!(
-            (label.name, label.op, label.inputs),
-            ("[cpu 1MB] a/b", "MatMul", vec!["x", "y:1", "^z"])
-        );
+        assert_eq!((label.name, label.op, label.inputs), ("[cpu 1MB] a/b", "MatMul", vec!["x", "y:1", "^z"]));
         assert_eq!(op("a = b = C(d)").name, "a = b");
         // Only the first ` = ` of these has parentheses behind it.
         assert_eq!(op("a = C(d) = e").op, "C");

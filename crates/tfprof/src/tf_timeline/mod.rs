@@ -89,12 +89,7 @@ pub fn make(input: &Input, style: Style) -> Result<Timeline> {
     if style.memory {
         tensors.counters(&mut events);
     }
-    Ok(Timeline {
-        events: events.count,
-        json: events.finish(),
-        lost: found.lost,
-        damage: found.damage,
-    })
+    Ok(Timeline { events: events.count, json: events.finish(), lost: found.lost, damage: found.damage })
 }
 
 /// The process ids of a device: its ops, its tensors.
@@ -112,18 +107,12 @@ impl Pids {
         let mut last = rustc_hash::FxHashMap::default();
         for (index, device) in devices.iter().enumerate() {
             let compute = 1 + 2 * index as i64;
-            let pids = Pids {
-                compute,
-                tensors: compute + 1,
-            };
+            let pids = Pids { compute, tensors: compute + 1 };
             events.process(&format!("{} Compute", device.name), pids.compute);
             events.process(&format!("{} Tensors", device.name), pids.tensors);
             last.insert(device.name.as_str(), pids);
         }
-        devices
-            .iter()
-            .map(|device| last[device.name.as_str()])
-            .collect()
+        devices.iter().map(|device| last[device.name.as_str()]).collect()
     }
 }
 
@@ -138,10 +127,7 @@ fn ops(device: &Device, pids: Pids, dataflow: bool, tensors: &mut Tensors, event
             label::Label::of(&node.name, "RecvTensor")
         } else {
             // The row is called as the node is; what the label calls it does not count.
-            label::Label {
-                name: &node.name,
-                ..label::op(&node.label)
-            }
+            label::Label { name: &node.name, ..label::op(&node.label) }
         };
         events.op(&label, pid, node);
         for input in &label.inputs {

@@ -83,13 +83,7 @@ impl Visitor for Found {
         Ok(())
     }
 
-    fn field(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        _: u64,
-    ) -> Result<()> {
+    fn field(&mut self, container: &'static Message, number: u32, value: Value<'_>, _: u64) -> Result<()> {
         if container.name == "DeviceStepStats"
             && let Some(device) = self.devices.last_mut()
         {
@@ -103,18 +97,11 @@ impl Visitor for Found {
     }
 
     fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
-        self.damage
-            .get_or_insert((offset, "text that is not UTF-8".into()));
+        self.damage.get_or_insert((offset, "text that is not UTF-8".into()));
         Ok(())
     }
 
-    fn broken(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        offset: u64,
-        seen: &str,
-    ) -> Result<()> {
+    fn broken(&mut self, container: &'static Message, number: u32, offset: u64, seen: &str) -> Result<()> {
         if (container.name, number) == ("DeviceStepStats", 2) {
             self.lost += 1;
             self.damage.get_or_insert((offset, seen.into()));

@@ -52,26 +52,14 @@ impl Tensors {
                     last_used: node.end(),
                     allocator: description.allocator(),
                     bytes: description.requested_bytes(),
-                    start: Place {
-                        pid: pids.compute,
-                        lane: node.lane,
-                        ts: node.end(),
-                    },
+                    start: Place { pid: pids.compute, lane: node.lane, ts: node.end() },
                     name,
                 };
                 if show {
                     let (ts, id) = (i128::from(node.start), tensor.id);
                     events.object("N", &tensor.name, pids.tensors, node.lane, ts, id, None);
                     let (ts, text) = (node.end() - 1, description.text().replace('"', ""));
-                    events.object(
-                        "O",
-                        &tensor.name,
-                        pids.tensors,
-                        node.lane,
-                        ts,
-                        id,
-                        Some(&text),
-                    );
+                    events.object("O", &tensor.name, pids.tensors, node.lane, ts, id, Some(&text));
                 }
                 match self.by_name.get(&tensor.name) {
                     Some(&place) => self.all[place] = tensor,
@@ -103,15 +91,7 @@ impl Tensors {
         let mut order: Vec<&str> = Vec::new();
         let mut moves: FxHashMap<&str, Vec<(i128, i128, &str)>> = FxHashMap::default();
         for tensor in &self.all {
-            events.object(
-                "D",
-                &tensor.name,
-                tensor.pid,
-                0,
-                tensor.last_used,
-                tensor.id,
-                None,
-            );
+            events.object("D", &tensor.name, tensor.pid, 0, tensor.last_used, tensor.id, None);
             let list = moves.entry(&tensor.allocator).or_insert_with(|| {
                 order.push(&tensor.allocator);
                 Vec::new()

@@ -129,11 +129,7 @@ struct Event<'a> {
 impl<'a> Event<'a> {
     fn begin(out: &'a mut String) -> Self {
         out.push_str("\n        {");
-        Event {
-            out,
-            depth: 3,
-            is_first: true,
-        }
+        Event { out, depth: 3, is_first: true }
     }
 
     fn key(&mut self, key: &str) {
@@ -175,11 +171,7 @@ impl<'a> Event<'a> {
     fn object(&mut self, key: &str, fill: impl FnOnce(&mut Event<'_>)) {
         self.key(key);
         self.out.push('{');
-        fill(&mut Event {
-            out: self.out,
-            depth: self.depth + 1,
-            is_first: true,
-        });
+        fill(&mut Event { out: self.out, depth: self.depth + 1, is_first: true });
         self.new_line(self.depth);
         self.out.push('}');
     }
@@ -236,9 +228,7 @@ impl Tensor {
     }
 
     fn allocation(&self) -> stepscope_core::formats::step_stats::Allocation<'_> {
-        stepscope_core::formats::step_stats::allocation(
-            self.allocation.as_deref().unwrap_or_default(),
-        )
+        stepscope_core::formats::step_stats::allocation(self.allocation.as_deref().unwrap_or_default())
     }
 
     /// Bytes asked for.
@@ -280,21 +270,9 @@ impl Tensor {
         if self.allocation.is_some() {
             let allocation = self.allocation();
             out.push_str("allocation_description {\n");
-            push_number(
-                &mut out,
-                "requested_bytes",
-                allocation.requested_bytes.unwrap_or(0),
-            );
-            push_number(
-                &mut out,
-                "allocated_bytes",
-                allocation.allocated_bytes.unwrap_or(0),
-            );
-            push_string(
-                &mut out,
-                "  allocator_name",
-                &String::from_utf8_lossy(allocation.allocator),
-            );
+            push_number(&mut out, "requested_bytes", allocation.requested_bytes.unwrap_or(0));
+            push_number(&mut out, "allocated_bytes", allocation.allocated_bytes.unwrap_or(0));
+            push_string(&mut out, "  allocator_name", &String::from_utf8_lossy(allocation.allocator));
             push_number(&mut out, "allocation_id", allocation.id.unwrap_or(0));
             if allocation.single_reference == Some(true) {
                 out.push_str("  has_single_reference: true\n");

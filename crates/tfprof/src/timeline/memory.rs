@@ -19,18 +19,11 @@ pub struct DeviceMemory {
 }
 
 /// Keeps what a node did to its device's memory.
-pub fn remember<'a>(
-    model: &'a Model,
-    node: u32,
-    step: i64,
-    memory: &mut BTreeMap<&'a str, DeviceMemory>,
-) {
+pub fn remember<'a>(model: &'a Model, node: u32, step: i64, memory: &mut BTreeMap<&'a str, DeviceMemory>) {
     let own = &model.nodes[node as usize];
     let Some(device) = own.device else { return };
     let execution = &own.executions[step];
-    let device = memory
-        .entry(&model.devices[device as usize].name)
-        .or_default();
+    let device = memory.entry(&model.devices[device as usize].name).or_default();
     let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
     for (micros, bytes) in &execution.allocations {
         let change = changes.entry(*micros).or_default();
@@ -71,12 +64,7 @@ pub fn draw_memory(device: &DeviceMemory, pid: i64, trace: &mut Trace) -> i64 {
                 holders.entry(*bytes).or_default().push(name);
             }
         }
-        trace.counter(
-            &format!(r#""Allocator Bytes in Use":{bytes}"#),
-            "Allocated Bytes",
-            pid,
-            *ts,
-        );
+        trace.counter(&format!(r#""Allocator Bytes in Use":{bytes}"#), "Allocated Bytes", pid, *ts);
         let mut named: BTreeMap<String, String> = (1..NAMED_ALLOCATIONS)
             .map(|number| (format!("Top Allocation {number:02}"), "N/A".to_owned()))
             .collect();
@@ -92,14 +80,9 @@ pub fn draw_memory(device: &DeviceMemory, pid: i64, trace: &mut Trace) -> i64 {
                 rest -= bytes;
             }
         }
-        named.insert(
-            "Not Displayed".into(),
-            format!("{:.2} MB", rest as f64 / 1e6),
-        );
-        let args: Vec<String> = named
-            .iter()
-            .map(|(key, value)| format!("{}:{}", quoted(key), quoted(value)))
-            .collect();
+        named.insert("Not Displayed".into(), format!("{:.2} MB", rest as f64 / 1e6));
+        let args: Vec<String> =
+            named.iter().map(|(key, value)| format!("{}:{}", quoted(key), quoted(value))).collect();
         trace.counter(&args.join(","), "Top Allocations", pid + 1, *ts);
     }
     peak

@@ -37,8 +37,7 @@ impl Trace {
     /// The name of a process.
     pub fn process(&mut self, name: &str, pid: i64) {
         let name = quoted(name);
-        let event =
-            format!(r#"{{"args":{{"name":{name}}},"name":"process_name","ph":"M","pid":{pid}}}"#);
+        let event = format!(r#"{{"args":{{"name":{name}}},"name":"process_name","ph":"M","pid":{pid}}}"#);
         self.slices.push(event);
     }
 

@@ -57,11 +57,7 @@ impl Bundle {
         for block in 0..table.blocks() {
             for found in table.entries(block, &mut room)? {
                 let at = |error: Error| Error {
-                    seen: format!(
-                        "{} under {:?}",
-                        error.seen,
-                        String::from_utf8_lossy(&found.key)
-                    ),
+                    seen: format!("{} under {:?}", error.seen, String::from_utf8_lossy(&found.key)),
                     offset: Some(found.block),
                     ..error
                 };
@@ -82,10 +78,7 @@ impl Bundle {
         if bundle.shards == 0 {
             return Err(Error::at(Kind::Damaged, 0, "the index has no header"));
         }
-        let tensors = bundle
-            .entries
-            .iter()
-            .map(|(name, entry)| bundle.tensor(name, entry));
+        let tensors = bundle.entries.iter().map(|(name, entry)| bundle.tensor(name, entry));
         let tensors = tensors.collect();
         Ok((bundle, tensors))
     }
@@ -109,10 +102,7 @@ impl Bundle {
         let part = |slice: &Vec<Extent>| self.slices.get(&slice_key(name.as_bytes(), slice));
         let bytes = match entry.slices.is_empty() {
             true => Some(entry.bytes),
-            false => entry
-                .slices
-                .iter()
-                .try_fold(0u64, |sum, slice| sum.checked_add(part(slice)?.bytes)),
+            false => entry.slices.iter().try_fold(0u64, |sum, slice| sum.checked_add(part(slice)?.bytes)),
         };
         Tensor {
             name: name.to_owned(),
@@ -136,12 +126,10 @@ impl Bundle {
         let mut available = 0u64;
         for slice in &entry.slices {
             let part = self.slices.get(&slice_key(tensor.name.as_bytes(), slice));
-            let part = part
-                .filter(|part| part.dtype == entry.dtype)
-                .ok_or_else(|| {
-                    let seen = "a slice that the index does not have";
-                    Error::at(Kind::Damaged, entry.block, seen)
-                })?;
+            let part = part.filter(|part| part.dtype == entry.dtype).ok_or_else(|| {
+                let seen = "a slice that the index does not have";
+                Error::at(Kind::Damaged, entry.block, seen)
+            })?;
             // The sizes in the index are believed only as far as there are files.
             let (_, data) = self.data(part.shard)?;
             available = available.saturating_add(part.bytes.min(data.len()));
@@ -162,9 +150,8 @@ impl Bundle {
         let mut found = Vec::new();
         for (name, entry) in &self.entries {
             let slices = entry.slices.iter();
-            let mut parts: Vec<Option<&Entry>> = slices
-                .map(|slice| self.slices.get(&slice_key(name.as_bytes(), slice)))
-                .collect();
+            let mut parts: Vec<Option<&Entry>> =
+                slices.map(|slice| self.slices.get(&slice_key(name.as_bytes(), slice))).collect();
             if entry.slices.is_empty() {
                 parts.push(Some(entry));
             }
@@ -203,9 +190,7 @@ impl Bundle {
         if let Some(data) = files.get(&shard) {
             return Ok((path, Arc::clone(data)));
         }
-        let data = file(&path)
-            .random()
-            .map_err(|error| name_file(&path, error))?;
+        let data = file(&path).random().map_err(|error| name_file(&path, error))?;
         let data = Arc::new(data);
         files.insert(shard, Arc::clone(&data));
         Ok((path, data))
@@ -214,8 +199,7 @@ impl Bundle {
     /// Bytes of one entry, checked.
     fn part(&self, entry: &Entry, count: u64) -> Result<Values> {
         let (path, data) = self.place(entry)?;
-        let wrong =
-            |offset: u64, seen: String| name_file(&path, Error::at(Kind::Damaged, offset, seen));
+        let wrong = |offset: u64, seen: String| name_file(&path, Error::at(Kind::Damaged, offset, seen));
         let element = dtype::element_bytes(entry.dtype);
         if element.is_some_and(|element| element.checked_mul(count) != Some(entry.bytes)) {
             let seen = format!("{} bytes do not fit {count} elements", entry.bytes);
@@ -237,9 +221,7 @@ impl Bundle {
                 8 | 18 => element.unwrap_or(2) / 2,
                 _ => element.unwrap_or(1),
             };
-            bytes
-                .chunks_exact_mut(unit as usize)
-                .for_each(<[u8]>::reverse);
+            bytes.chunks_exact_mut(unit as usize).for_each(<[u8]>::reverse);
         }
         Ok(Values::Fixed(bytes))
     }
@@ -247,11 +229,7 @@ impl Bundle {
 
 /// Texts: their lengths, a checksum of those, then the texts. The entry's checksum covers all, with each
 /// length taken as a number of four bytes.
-fn texts(
-    bytes: &[u8],
-    count: u64,
-    wanted: u32,
-) -> std::result::Result<Vec<Vec<u8>>, (usize, &'static str)> {
+fn texts(bytes: &[u8], count: u64, wanted: u32) -> std::result::Result<Vec<Vec<u8>>, (usize, &'static str)> {
     if count > bytes.len() as u64 {
         return Err((0, "fewer bytes than texts"));
     }
@@ -265,9 +243,7 @@ fn texts(
         };
         lengths.push(length);
     }
-    let check = bytes
-        .get(at..at + 4)
-        .ok_or((at, "lengths of texts without their checksum"))?;
+    let check = bytes.get(at..at + 4).ok_or((at, "lengths of texts without their checksum"))?;
     if mask(crc).to_le_bytes() != check {
         return Err((at, "the checksum of the texts' lengths does not fit"));
     }
@@ -275,12 +251,8 @@ fn texts(
     at += 4;
     let mut found = Vec::with_capacity(lengths.len());
     for length in lengths {
-        let end = usize::try_from(length)
-            .ok()
-            .and_then(|length| at.checked_add(length));
-        let text = end
-            .and_then(|end| bytes.get(at..end))
-            .ok_or((at, "a text that is cut short"))?;
+        let end = usize::try_from(length).ok().and_then(|length| at.checked_add(length));
+        let text = end.and_then(|end| bytes.get(at..end)).ok_or((at, "a text that is cut short"))?;
         crc = extend_crc32c(crc, text);
         found.push(text.to_vec());
         at += text.len();
@@ -292,10 +264,7 @@ fn texts(
 }
 
 fn entry(bytes: &[u8], block: u64) -> Result<Entry> {
-    let mut entry = Entry {
-        block,
-        ..Entry::default()
-    };
+    let mut entry = Entry { block, ..Entry::default() };
     for field in Fields::new(bytes, 0) {
         let field = field?;
         match field.number {
@@ -331,8 +300,8 @@ pub fn dims(shape: &Field<'_>) -> Result<Vec<u64>> {
                 size = part.i64().unwrap_or_default();
             }
         }
-        let size = u64::try_from(size)
-            .map_err(|_| Error::new(Kind::Damaged, format!("a dimension of {size}")))?;
+        let size =
+            u64::try_from(size).map_err(|_| Error::new(Kind::Damaged, format!("a dimension of {size}")))?;
         dims.push(size);
     }
     Ok(dims)

@@ -20,9 +20,7 @@ pub fn name(dtype: i64) -> String {
         1 => "float32".into(),
         2 => "float64".into(),
         19 => "float16".into(),
-        _ => data_type_name(dtype)
-            .trim_start_matches("DT_")
-            .to_ascii_lowercase(),
+        _ => data_type_name(dtype).trim_start_matches("DT_").to_ascii_lowercase(),
     }
 }
 
@@ -44,12 +42,7 @@ pub fn number(dtype: i64, bytes: &[u8]) -> Option<Number> {
     use Number::*;
     let fixed = |at: usize, length: usize| -> Option<u64> {
         let found = bytes.get(at..at + length)?;
-        Some(
-            found
-                .iter()
-                .rev()
-                .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
-        )
+        Some(found.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
     };
     let float = |at| fixed(at, 4).map(|bits| f64::from(f32::from_bits(bits as u32)));
     let double = |at| fixed(at, 8).map(f64::from_bits);
@@ -95,13 +88,7 @@ enum Special {
     MinusZeroIsNan,
 }
 
-fn small_float(
-    bits: u64,
-    exponent_bits: u32,
-    fraction_bits: u32,
-    bias: i32,
-    special: Special,
-) -> f64 {
+fn small_float(bits: u64, exponent_bits: u32, fraction_bits: u32, bias: i32, special: Special) -> f64 {
     let fraction = bits & ((1 << fraction_bits) - 1);
     let largest = (1u64 << exponent_bits) - 1;
     let exponent = bits >> fraction_bits & largest;
@@ -147,10 +134,7 @@ mod tests {
         }
         for (dtype, byte) in [(25, 0x7f), (26, 0x80), (24, 0x7e)] {
             let found = number(dtype, &[byte]);
-            assert!(
-                matches!(found, Some(Number::Real(value)) if value.is_nan()),
-                "{dtype}"
-            );
+            assert!(matches!(found, Some(Number::Real(value)) if value.is_nan()), "{dtype}");
         }
     }
 

@@ -51,9 +51,7 @@ pub fn shape(whole: &[u64], extents: &[Extent]) -> Option<Vec<u64>> {
 
 /// Number of elements; None when nobody can count so far.
 pub fn elements(shape: &[u64]) -> Option<u64> {
-    shape
-        .iter()
-        .try_fold(1u64, |product, dim| product.checked_mul(*dim))
+    shape.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim))
 }
 
 /// Calls `copy(from, to, count)` for each run of elements of a slice: its place in the slice, its place in
@@ -90,10 +88,7 @@ mod tests {
     use super::*;
 
     fn extent(start: i64, length: i64) -> Extent {
-        Extent {
-            start,
-            length: Some(length),
-        }
+        Extent { start, length: Some(length) }
     }
 
     #[test]
@@ -105,9 +100,7 @@ mod tests {
         ];
         let mut found = [0; 24];
         for (number, slice) in (1..).zip(&slices) {
-            runs(&whole, slice, |_, to, count| {
-                found[to..to + count].fill(number)
-            });
+            runs(&whole, slice, |_, to, count| found[to..to + count].fill(number));
         }
         let row = [1, 1, 1, 1, 2, 2];
         assert_eq!(found, [row; 4].concat()[..]);
@@ -116,12 +109,7 @@ mod tests {
     #[test]
     fn slices_stay_inside() {
         assert_eq!(shape(&[4], &[extent(2, 2)]), Some(vec![2]));
-        for wrong in [
-            extent(3, 2),
-            extent(-1, 2),
-            extent(0, -2),
-            extent(i64::MAX, i64::MAX),
-        ] {
+        for wrong in [extent(3, 2), extent(-1, 2), extent(0, -2), extent(i64::MAX, i64::MAX)] {
             assert_eq!(shape(&[4], &[wrong]), None);
         }
         assert_eq!(shape(&[4, 4], &[extent(0, 1)]), None);

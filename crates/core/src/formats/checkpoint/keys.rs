@@ -65,21 +65,7 @@ mod tests {
         assert_eq!(signed_bytes(-1), [0x7f]);
         assert_eq!(signed_bytes(63), [0xbf]);
         assert_eq!(signed_bytes(64), [0xc0, 0x40]);
-        let numbers = [
-            i64::MIN,
-            -1 << 40,
-            -65,
-            -64,
-            -1,
-            0,
-            1,
-            63,
-            64,
-            8191,
-            8192,
-            1 << 50,
-            i64::MAX,
-        ];
+        let numbers = [i64::MIN, -1 << 40, -65, -64, -1, 0, 1, 63, 64, 8191, 8192, 1 << 50, i64::MAX];
         assert!(numbers.map(signed_bytes).is_sorted());
     }
 }

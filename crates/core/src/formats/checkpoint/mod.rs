@@ -22,12 +22,7 @@ use std::path::{Path, PathBuf};
 pub use sniff::{Version, version};
 
 /// The entry of checkpoints in the list of formats: listed, not decoded.
-pub const FORMAT: Format = Format {
-    name: "checkpoint",
-    sniff: sniff::sniff,
-    decode: None,
-    lazy: None,
-};
+pub const FORMAT: Format = Format { name: "checkpoint", sniff: sniff::sniff, decode: None, lazy: None };
 
 /// A tensor as the index has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +72,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// Puts a file's name before what was seen in it.
 fn name_file(path: &Path, error: Error) -> Error {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Error {
-        seen: format!("{name}: {}", error.seen),
-        ..error
-    }
+    Error { seen: format!("{name}: {}", error.seen), ..error }
 }
 
 impl Checkpoint {
@@ -92,9 +84,7 @@ impl Checkpoint {
             false => path,
         };
         let text = path.to_string_lossy();
-        let prefix = text
-            .strip_suffix(".index")
-            .or_else(|| Some(text.rsplit_once(".data-")?.0));
+        let prefix = text.strip_suffix(".index").or_else(|| Some(text.rsplit_once(".data-")?.0));
         let prefix = prefix.map_or_else(|| path.to_owned(), PathBuf::from);
         if with_suffix(&prefix, ".index").is_file() {
             let (bundle, tensors) = bundle::Bundle::open(&prefix)?;
@@ -113,9 +103,7 @@ impl Checkpoint {
 
     /// The tensor of a name.
     pub fn find(&self, name: &str) -> Option<&Tensor> {
-        let found = self
-            .tensors
-            .binary_search_by(|tensor| tensor.name.as_str().cmp(name));
+        let found = self.tensors.binary_search_by(|tensor| tensor.name.as_str().cmp(name));
         found.ok().map(|place| &self.tensors[place])
     }
 
@@ -134,18 +122,12 @@ impl Checkpoint {
         let values = match &self.kind {
             _ if unknown => Err(Error::new(
                 Kind::Damaged,
-                format!(
-                    "values of type {} cannot be shown",
-                    dtype::name(tensor.dtype)
-                ),
+                format!("values of type {} cannot be shown", dtype::name(tensor.dtype)),
             )),
             CheckpointKind::Bundle(bundle) => bundle.values(tensor),
             CheckpointKind::Slices(files) => files.values(tensor),
         };
-        values.map_err(|error| Error {
-            seen: format!("tensor {}: {}", tensor.name, error.seen),
-            ..error
-        })
+        values.map_err(|error| Error { seen: format!("tensor {}: {}", tensor.name, error.seen), ..error })
     }
 }
 
@@ -166,12 +148,8 @@ fn latest(folder: &Path) -> Result<PathBuf> {
         let quoted = line.trim().strip_prefix("model_checkpoint_path:")?.trim();
         Some(quoted.trim_matches('"').to_owned())
     });
-    let name = name.ok_or_else(|| {
-        name_file(
-            &path,
-            Error::at(Kind::Damaged, 0, "no model_checkpoint_path in it"),
-        )
-    })?;
+    let name =
+        name.ok_or_else(|| name_file(&path, Error::at(Kind::Damaged, 0, "no model_checkpoint_path in it")))?;
     // A checkpoint made elsewhere names a folder that is not here: its files are beside this one.
     let base = Path::new(&name).file_name().unwrap_or_default();
     Ok(folder.join(base))
@@ -194,22 +172,14 @@ impl<'a> Assembly<'a> {
             bytes.is_some_and(|bytes| bytes <= available)
         });
         let Some(count) = count else {
-            let seen = format!(
-                "shape {:?} holds more than the {available} bytes there are",
-                tensor.shape
-            );
+            let seen = format!("shape {:?} holds more than the {available} bytes there are", tensor.shape);
             return Err(Error::new(Kind::Damaged, seen));
         };
         let values = match element {
             Some(element) => Values::Fixed(vec![0; (count * element) as usize]),
             None => Values::Texts(vec![Vec::new(); count as usize]),
         };
-        Ok(Assembly {
-            shape: &tensor.shape,
-            element,
-            values,
-            left: count,
-        })
+        Ok(Assembly { shape: &tensor.shape, element, values, left: count })
     }
 
     /// Puts a part in its place.
@@ -218,10 +188,7 @@ impl<'a> Assembly<'a> {
         let shape = extent::shape(self.shape, extents)
             .ok_or_else(|| wrong("a slice that reaches out of its tensor"))?;
         let count = extent::elements(&shape).unwrap_or(u64::MAX);
-        self.left = self
-            .left
-            .checked_sub(count)
-            .ok_or_else(|| wrong("slices that overlap"))?;
+        self.left = self.left.checked_sub(count).ok_or_else(|| wrong("slices that overlap"))?;
         match (&mut self.values, part) {
             (Values::Fixed(whole), Values::Fixed(part)) => {
                 let element = self.element.unwrap_or(1);

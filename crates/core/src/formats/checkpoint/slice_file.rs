@@ -34,10 +34,7 @@ impl SliceFiles {
             }
             files.push((path, table));
         }
-        Ok((
-            SliceFiles { files, slices },
-            tensors.into_values().collect(),
-        ))
+        Ok((SliceFiles { files, slices }, tensors.into_values().collect()))
     }
 
     /// The values of a tensor.
@@ -65,23 +62,15 @@ fn parts(path: &Path) -> Result<Vec<PathBuf>> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Error::new(Kind::Io, format!("there is no checkpoint {name}"))
     };
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    let prefix = format!(
-        "{}-",
-        path.file_name().unwrap_or_default().to_string_lossy()
-    );
+    let prefix = format!("{}-", path.file_name().unwrap_or_default().to_string_lossy());
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|_| missing())? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let numbers = name
-            .strip_prefix(&prefix)
-            .and_then(|rest| rest.split_once("-of-"));
-        let is_number =
-            |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let numbers = name.strip_prefix(&prefix).and_then(|rest| rest.split_once("-of-"));
+        let is_number = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
         if numbers.is_some_and(|(number, count)| is_number(number) && is_number(count)) {
             found.push(entry.path());
         }
@@ -108,8 +97,7 @@ fn open(path: &Path) -> Result<Table> {
 /// The tensors of a file with their slices.
 fn list(table: &Table) -> Result<Vec<(Tensor, Vec<Vec<Extent>>)>> {
     let entry = table.find(b"")?;
-    let entry =
-        entry.ok_or_else(|| Error::at(Kind::Damaged, 0, "the list of tensors is missing"))?;
+    let entry = entry.ok_or_else(|| Error::at(Kind::Damaged, 0, "the list of tensors is missing"))?;
     let mut found = Vec::new();
     for field in Fields::new(&entry.value, 0) {
         let field = field?;
@@ -140,13 +128,7 @@ fn listed(field: &Field<'_>) -> Result<(Tensor, Vec<Vec<Extent>>)> {
     }
     let bytes = dtype::element_bytes(dtype);
     let bytes = bytes.and_then(|bytes| elements(&shape)?.checked_mul(bytes));
-    let tensor = Tensor {
-        name,
-        dtype,
-        shape,
-        bytes,
-        slices: slices.len(),
-    };
+    let tensor = Tensor { name, dtype, shape, bytes, slices: slices.len() };
     Ok((tensor, slices))
 }
 
@@ -154,16 +136,10 @@ fn part(table: &Table, tensor: &Tensor, slice: &[Extent]) -> Result<Values> {
     // A scalar has no dimension to be cut in, but its key counts one.
     let key = slice_key(tensor.name.as_bytes(), slice);
     let entry = table.find(&key)?;
-    let entry =
-        entry.ok_or_else(|| Error::at(Kind::Damaged, 0, "a slice that the table does not have"))?;
+    let entry = entry.ok_or_else(|| Error::at(Kind::Damaged, 0, "a slice that the table does not have"))?;
     let count = shape(&tensor.shape, slice).and_then(|shape| elements(&shape));
-    let count = count.ok_or_else(|| {
-        Error::at(
-            Kind::Damaged,
-            entry.block,
-            "a slice that reaches out of its tensor",
-        )
-    })?;
+    let count = count
+        .ok_or_else(|| Error::at(Kind::Damaged, entry.block, "a slice that reaches out of its tensor"))?;
     for field in Fields::new(&entry.value, 0) {
         let field = field?;
         if field.number != 2 {
@@ -172,18 +148,12 @@ fn part(table: &Table, tensor: &Tensor, slice: &[Extent]) -> Result<Values> {
         for inner in field.message().into_iter().flatten() {
             let inner = inner?;
             if inner.number == 3 {
-                return values(&inner, tensor.dtype, count).map_err(|error| Error {
-                    offset: Some(entry.block),
-                    ..error
-                });
+                return values(&inner, tensor.dtype, count)
+                    .map_err(|error| Error { offset: Some(entry.block), ..error });
             }
         }
     }
-    Err(Error::at(
-        Kind::Damaged,
-        entry.block,
-        "a slice without values",
-    ))
+    Err(Error::at(Kind::Damaged, entry.block, "a slice without values"))
 }
 
 /// The values of a `TensorProto`, in which the last one is that of all elements left out.
@@ -204,11 +174,7 @@ fn values(proto: &Field<'_>, dtype: i64, count: u64) -> Result<Values> {
                 }
             }
             8 => texts.extend(field.bytes().map(<[u8]>::to_vec)),
-            18 => field
-                .bytes()
-                .into_iter()
-                .flatten()
-                .for_each(|byte| low(u64::from(*byte), 1)),
+            18 => field.bytes().into_iter().flatten().for_each(|byte| low(u64::from(*byte), 1)),
             _ => {}
         }
     }
@@ -245,19 +211,10 @@ fn fixed(field: &Field<'_>, size: usize, mut take: impl FnMut(u64)) -> Result<()
         crate::proto::wire::Value::Bytes(bytes) => {
             let numbers = bytes.chunks_exact(size);
             if !numbers.remainder().is_empty() {
-                return Err(Error::at(
-                    Kind::Damaged,
-                    field.offset,
-                    "numbers that are cut short",
-                ));
+                return Err(Error::at(Kind::Damaged, field.offset, "numbers that are cut short"));
             }
             numbers.for_each(|number| {
-                take(
-                    number
-                        .iter()
-                        .rev()
-                        .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
-                );
+                take(number.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)));
             });
         }
         _ => {}

@@ -6,8 +6,7 @@ const MOST_RATIO: usize = 64;
 
 /// Unpacks a block of at most `limit` bytes; Err says what is wrong.
 pub fn unpack(packed: &[u8], limit: usize) -> Result<Vec<u8>, &'static str> {
-    let length =
-        snap::raw::decompress_len(packed).map_err(|_| "a packed block without its length")?;
+    let length = snap::raw::decompress_len(packed).map_err(|_| "a packed block without its length")?;
     if length > limit {
         return Err("a packed block that is too long");
     }
@@ -26,14 +25,8 @@ mod tests {
     #[test]
     fn literals_and_copies() {
         // "abc", then six bytes from three back.
-        assert_eq!(
-            unpack(&[9, 2 << 2, b'a', b'b', b'c', 2 << 2 | 1, 3], 100).unwrap(),
-            b"abcabcabc"
-        );
-        assert_eq!(
-            unpack(&[7, 0, b'x', 5 << 2 | 2, 1, 0], 100).unwrap(),
-            b"xxxxxxx"
-        );
+        assert_eq!(unpack(&[9, 2 << 2, b'a', b'b', b'c', 2 << 2 | 1, 3], 100).unwrap(), b"abcabcabc");
+        assert_eq!(unpack(&[7, 0, b'x', 5 << 2 | 2, 1, 0], 100).unwrap(), b"xxxxxxx");
         assert_eq!(unpack(&[0], 100).unwrap(), b"");
     }
 

@@ -30,11 +30,8 @@ pub fn version(head: &[u8]) -> Option<Version> {
 /// By a whole, empty key in front of a value that is a message with field 1.
 fn plain_version(head: &[u8]) -> Option<Version> {
     let mut at = 2;
-    let length = head
-        .starts_with(&[0, 0])
-        .then(|| varint(head, &mut at))
-        .flatten()
-        .filter(|length| *length > 0)?;
+    let length =
+        head.starts_with(&[0, 0]).then(|| varint(head, &mut at)).flatten().filter(|length| *length > 0)?;
     let tag = *head.get(at)?;
     let mut behind = at + 1;
     let number = varint(head, &mut behind).filter(|number| *number > 0)?;
@@ -42,9 +39,7 @@ fn plain_version(head: &[u8]) -> Option<Version> {
         // The number of data files; order of bytes and version follow.
         0x08 if behind <= at.saturating_add(length as usize) && length <= 64 => Some(Version::V2),
         // The list, which begins with a tensor.
-        0x0a if number < length && matches!(head.get(behind), Some(0x0a | 0x12)) => {
-            Some(Version::V1)
-        }
+        0x0a if number < length && matches!(head.get(behind), Some(0x0a | 0x12)) => Some(Version::V1),
         _ => None,
     }
 }

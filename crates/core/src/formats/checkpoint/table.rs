@@ -62,10 +62,7 @@ pub fn read_exactly(file: &RandomAccess, offset: u64, out: &mut [u8]) -> Result<
 }
 
 fn place(bytes: &[u8], at: &mut usize) -> Option<Place> {
-    Some(Place {
-        offset: varint(bytes, at)?,
-        bytes: varint(bytes, at)?,
-    })
+    Some(Place { offset: varint(bytes, at)?, bytes: varint(bytes, at)? })
 }
 
 /// Whether a file ends as a table does.
@@ -83,8 +80,7 @@ impl Table {
     pub fn open(file: RandomAccess) -> Result<Table> {
         let length = file.len();
         if !is_table(&file)? {
-            let seen =
-                "the file does not end as a checkpoint does: it is cut short or something else";
+            let seen = "the file does not end as a checkpoint does: it is cut short or something else";
             return Err(damaged(length.saturating_sub(8), seen));
         }
         let start = length - FOOTER_BYTES;
@@ -94,10 +90,7 @@ impl Table {
         let places = place(&footer, &mut at).zip(place(&footer, &mut at));
         let (about, index) =
             places.ok_or_else(|| damaged(start, "a footer without the place of the index"))?;
-        let mut table = Table {
-            file,
-            blocks: Vec::new(),
-        };
+        let mut table = Table { file, blocks: Vec::new() };
         // Nothing is in the first one, but damage there is damage of the file.
         let mut room = table.room();
         table.block(about, &mut room)?;
@@ -113,10 +106,7 @@ impl Table {
                     format!("an index that goes back to byte {}", place.offset),
                 ));
             }
-            behind = place
-                .offset
-                .saturating_add(place.bytes)
-                .saturating_add(TRAILER_BYTES);
+            behind = place.offset.saturating_add(place.bytes).saturating_add(TRAILER_BYTES);
             table.blocks.push((entry.key, place));
         }
         Ok(table)
@@ -145,28 +135,20 @@ impl Table {
     /// The entry of a key.
     pub fn find(&self, key: &[u8]) -> Result<Option<Entry>> {
         // Each key of the index is the last one of its block, or one between that and the next block.
-        let block = self
-            .blocks
-            .partition_point(|(last, _)| last.as_slice() < key);
+        let block = self.blocks.partition_point(|(last, _)| last.as_slice() < key);
         match self.blocks.get(block) {
-            Some((_, place)) => Ok(self
-                .block(*place, &mut self.room())?
-                .into_iter()
-                .find(|entry| entry.key == key)),
+            Some((_, place)) => {
+                Ok(self.block(*place, &mut self.room())?.into_iter().find(|entry| entry.key == key))
+            }
             None => Ok(None),
         }
     }
 
     fn block(&self, place: Place, room: &mut u64) -> Result<Vec<Entry>> {
         let Place { offset, bytes } = place;
-        let end = offset
-            .checked_add(bytes)
-            .and_then(|end| end.checked_add(TRAILER_BYTES));
+        let end = offset.checked_add(bytes).and_then(|end| end.checked_add(TRAILER_BYTES));
         if end.is_none_or(|end| end > self.file.len()) {
-            return Err(damaged(
-                offset,
-                "a block that reaches past the end of the file",
-            ));
+            return Err(damaged(offset, "a block that reaches past the end of the file"));
         }
         if bytes > BLOCK_LIMIT {
             return Err(Error::at(Kind::Limit, offset, "a block of more than 1 GiB"));
@@ -183,14 +165,10 @@ impl Table {
             [0] => entries(content, offset, room),
             [1] => {
                 let limit = BLOCK_LIMIT as usize;
-                let content =
-                    snappy::unpack(content, limit).map_err(|seen| damaged(offset, seen))?;
+                let content = snappy::unpack(content, limit).map_err(|seen| damaged(offset, seen))?;
                 entries(&content, offset, room)
             }
-            other => Err(damaged(
-                offset,
-                format!("a block packed in an unknown way ({})", other[0]),
-            )),
+            other => Err(damaged(offset, format!("a block packed in an unknown way ({})", other[0]))),
         }
     }
 }
@@ -198,9 +176,7 @@ impl Table {
 /// The entries of an unpacked block.
 fn entries(block: &[u8], offset: u64, room: &mut u64) -> Result<Vec<Entry>> {
     let cut = |seen| damaged(offset, seen);
-    let count = block
-        .last_chunk::<4>()
-        .ok_or_else(|| cut("a block without its end"))?;
+    let count = block.last_chunk::<4>().ok_or_else(|| cut("a block without its end"))?;
     // Places from which keys are whole; we read from the first one on and need none.
     let restarts = u64::from(u32::from_le_bytes(*count)) * 4 + 4;
     if restarts > block.len() as u64 {

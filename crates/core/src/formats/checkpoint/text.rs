@@ -13,11 +13,7 @@ pub fn is_shown(dtype: i64) -> bool {
 
 /// The text of a tensor, byte for byte as TensorFlow 2.21 prints it.
 pub fn print(tensor: &Tensor, values: &Values) -> String {
-    let mut text = Text {
-        out: Vec::new(),
-        next: 0,
-        is_full: false,
-    };
+    let mut text = Text { out: Vec::new(), next: 0, is_full: false };
     let write = |at: usize, out: &mut Vec<u8>| match values {
         Values::Texts(texts) => {
             out.push(b'\'');
@@ -89,11 +85,7 @@ impl Text {
 /// Two digits of what is left of a number after six significant ones: it goes through a text on its way.
 fn real(value: f64) -> String {
     if value.is_nan() {
-        return if value.is_sign_negative() {
-            "-nan".into()
-        } else {
-            "nan".into()
-        };
+        return if value.is_sign_negative() { "-nan".into() } else { "nan".into() };
     }
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     format!("{rounded:.2}")
@@ -104,27 +96,15 @@ mod tests {
     use super::*;
 
     fn floats(shape: &[u64], values: &[f32]) -> String {
-        let tensor = Tensor {
-            name: "t".into(),
-            dtype: 1,
-            shape: shape.to_vec(),
-            bytes: None,
-            slices: 1,
-        };
-        let bytes = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
+        let tensor = Tensor { name: "t".into(), dtype: 1, shape: shape.to_vec(), bytes: None, slices: 1 };
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         print(&tensor, &Values::Fixed(bytes))
     }
 
     #[test]
     fn rows_stand_in_brackets() {
         assert_eq!(floats(&[], &[1.5]), "[1.50 ],\n");
-        assert_eq!(
-            floats(&[2, 2], &[1.0, 2.0, 3.0, -0.004]),
-            "[[1.00 2.00 ],\n[3.00 -0.00 ],\n],\n"
-        );
+        assert_eq!(floats(&[2, 2], &[1.0, 2.0, 3.0, -0.004]), "[[1.00 2.00 ],\n[3.00 -0.00 ],\n],\n");
         assert_eq!(floats(&[0], &[]), "[],\n");
         assert_eq!(floats(&[2, 0], &[]), "[[],\n[],\n],\n");
         assert_eq!(floats(&[1], &[1_234_567.0]), "[1234570.00 ],\n");

@@ -90,11 +90,7 @@ impl Args {
                 }
                 let string = link.string;
                 (last, place) = (Some(place), link.next());
-                first = if string {
-                    b'"'
-                } else {
-                    cursor.space_out(minified)?
-                };
+                first = if string { b'"' } else { cursor.space_out(minified)? };
             } else {
                 let from = cursor.pos;
                 let begins = from == self.start + 1;
@@ -202,8 +198,8 @@ impl Keys {
     #[inline(always)]
     fn add(&mut self, arg: &Arg) -> bool {
         let bit = 1 << (arg.hash & 63);
-        let again = self.bloom & bit != 0
-            && (self.count > KEYS || self.hashes[..self.count].contains(&arg.hash));
+        let again =
+            self.bloom & bit != 0 && (self.count > KEYS || self.hashes[..self.count].contains(&arg.hash));
         self.bloom |= bit;
         if let Some(place) = self.hashes.get_mut(self.count) {
             *place = arg.hash;
@@ -231,10 +227,7 @@ enum Slot {
 }
 
 impl Arg {
-    const END: Arg = Arg {
-        slot: Slot::End,
-        hash: 0,
-    };
+    const END: Arg = Arg { slot: Slot::End, hash: 0 };
 
     fn of(text: &[u8]) -> Arg {
         Arg {

@@ -38,9 +38,7 @@ impl Class {
             | b"Memset" => Class::Device(None),
             b"cpu_op" | b"user_annotation" | b"python_function" | b"Operator" => Class::Host,
             b"Runtime" => Class::Runtime,
-            _ if category.ends_with(b"_runtime") || category.ends_with(b"_driver") => {
-                Class::Runtime
-            }
+            _ if category.ends_with(b"_runtime") || category.ends_with(b"_driver") => Class::Runtime,
             _ => Class::Any,
         }
     }
@@ -57,9 +55,7 @@ impl Class {
     pub fn with(self, other: Class) -> Option<Class> {
         match (self, other) {
             (Class::Any, other) | (other, Class::Any) => Some(other),
-            (Class::Host | Class::Runtime, Class::Host) | (Class::Host, Class::Runtime) => {
-                Some(Class::Host)
-            }
+            (Class::Host | Class::Runtime, Class::Host) | (Class::Host, Class::Runtime) => Some(Class::Host),
             (Class::Device(one), Class::Device(other)) if one.is_none() || other.is_none() => {
                 Some(Class::Device(one.or(other)))
             }
@@ -101,9 +97,7 @@ impl Class {
             Class::Host => Some(1),
             Class::Runtime => Some(2),
             Class::Device(None) => Some(3),
-            Class::Device(Some(device)) => {
-                (0..SMALL).contains(&device).then_some(4 + device as u32)
-            }
+            Class::Device(Some(device)) => (0..SMALL).contains(&device).then_some(4 + device as u32),
         }
     }
 }

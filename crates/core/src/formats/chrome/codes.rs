@@ -43,12 +43,7 @@ impl Codes {
     pub fn learn(&mut self, delta: &Delta) {
         self.words.append(&delta.words);
         self.tracks.append(&delta.tracks);
-        for map in [
-            &mut self.names,
-            &mut self.categories,
-            &mut self.op_names,
-            &mut self.op_types,
-        ] {
+        for map in [&mut self.names, &mut self.categories, &mut self.op_names, &mut self.op_types] {
             map.resize(self.words.len(), FRESH);
         }
         self.numbers.resize(self.tracks.len(), FRESH);
@@ -61,8 +56,7 @@ impl Codes {
 
     /// Text of a code.
     pub fn text(&self, code: u32) -> Option<&str> {
-        self.word(code)
-            .and_then(|text| std::str::from_utf8(text).ok())
+        self.word(code).and_then(|text| std::str::from_utf8(text).ok())
     }
 
     /// Text of an id.
@@ -86,12 +80,7 @@ impl Codes {
 
     /// The writer's code of a category.
     pub fn category(&mut self, code: u32, writer: &mut Writer) -> u32 {
-        translate(
-            &mut self.categories,
-            code,
-            &self.words,
-            &mut writer.categories,
-        )
+        translate(&mut self.categories, code, &self.words, &mut writer.categories)
     }
 
     /// The writer's code of an op name.
@@ -121,21 +110,9 @@ impl Codes {
         let words = &self.words;
         for (column, map, pool) in [
             (&mut slices.name, &mut self.names, &mut writer.names),
-            (
-                &mut slices.category,
-                &mut self.categories,
-                &mut writer.categories,
-            ),
-            (
-                &mut slices.op_name,
-                &mut self.op_names,
-                &mut writer.op_names,
-            ),
-            (
-                &mut slices.op_type,
-                &mut self.op_types,
-                &mut writer.op_types,
-            ),
+            (&mut slices.category, &mut self.categories, &mut writer.categories),
+            (&mut slices.op_name, &mut self.op_names, &mut writer.op_names),
+            (&mut slices.op_type, &mut self.op_types, &mut writer.op_types),
         ] {
             for code in column {
                 *code = translate(map, *code, words, pool);

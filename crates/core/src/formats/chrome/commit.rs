@@ -92,12 +92,7 @@ impl<'w> Committer<'w> {
         if self.origin_us.is_some() || (self.held.is_empty() && piece.base_us.is_none()) {
             return self.commit(piece, owner, bytes, at);
         }
-        self.held.push(Held {
-            piece: std::mem::take(piece),
-            owner,
-            bytes: bytes.to_vec(),
-            at,
-        });
+        self.held.push(Held { piece: std::mem::take(piece), owner, bytes: bytes.to_vec(), at });
         let times: usize = self.held.iter().map(|held| held.piece.first_us.len()).sum();
         if times >= origin::SAMPLE {
             self.release()?;
@@ -120,11 +115,7 @@ impl<'w> Committer<'w> {
             return Ok(());
         }
         let held = std::mem::take(&mut self.held);
-        let first: Vec<i64> = held
-            .iter()
-            .flat_map(|held| &held.piece.first_us)
-            .copied()
-            .collect();
+        let first: Vec<i64> = held.iter().flat_map(|held| &held.piece.first_us).copied().collect();
         let told = self.writer.facts.meta.get(origin::TOLD);
         let told = told.and_then(|text| text.parse().ok());
         self.origin_us = Some(origin::choose(&first, told));
@@ -134,13 +125,7 @@ impl<'w> Committer<'w> {
         Ok(())
     }
 
-    fn commit(
-        &mut self,
-        piece: &mut Piece,
-        owner: (usize, u32),
-        bytes: &[u8],
-        at: u64,
-    ) -> Result<()> {
+    fn commit(&mut self, piece: &mut Piece, owner: (usize, u32), bytes: &[u8], at: u64) -> Result<()> {
         let origin_us = self.origin_us.unwrap_or(0);
         let base_us = piece.base_us.unwrap_or(origin_us);
         let shift = origin::shift_ps(base_us, origin_us).filter(|shift| {
@@ -150,10 +135,7 @@ impl<'w> Committer<'w> {
         match shift {
             Some(shift) if !piece.stretched => self.write(piece, owner, shift, at),
             _ => {
-                let rules = Rules {
-                    origin_us: Some(origin_us),
-                    ..self.rules
-                };
+                let rules = Rules { origin_us: Some(origin_us), ..self.rules };
                 let mut piece = Piece::default();
                 // A number is whole only when something follows it.
                 let bytes = [bytes, b" "].concat();
@@ -184,26 +166,14 @@ impl<'w> Committer<'w> {
         let mut before = Vec::new();
         for record in &piece.records {
             // Tracks are numbered in the order of the file, however it was cut.
-            self.map_tracks(
-                &mut slices,
-                mapped,
-                record.slices_before as usize,
-                &mut codes,
-                shift,
-            )?;
+            self.map_tracks(&mut slices, mapped, record.slices_before as usize, &mut codes, shift)?;
             mapped = record.slices_before as usize;
             let args = &piece.args[args_start..record.args_end];
             args_start = record.args_end;
             let offset = at + record.offset as u64;
-            let mut told = Told {
-                record,
-                codes: &mut codes,
-                args,
-                ts_ps: record.ts_ps.saturating_add(shift),
-                offset,
-            };
-            self.rows
-                .take(&mut told, self.needs.tables, self.writer, &mut self.flaws)?;
+            let mut told =
+                Told { record, codes: &mut codes, args, ts_ps: record.ts_ps.saturating_add(shift), offset };
+            self.rows.take(&mut told, self.needs.tables, self.writer, &mut self.flaws)?;
             before.resize(self.rows.spans.done.len(), record.slices_before);
         }
         let all = slices.len();
@@ -231,9 +201,7 @@ impl<'w> Committer<'w> {
             let track = codes.map_track(slices.track[i], &mut self.rows.tracks)?;
             slices.track[i] = track;
             slices.ts_ps[i] += shift;
-            self.rows
-                .tracks
-                .reach(track, slices.ts_ps[i] + slices.dur_ps[i]);
+            self.rows.tracks.reach(track, slices.ts_ps[i] + slices.dur_ps[i]);
         }
         Ok(())
     }
@@ -245,11 +213,7 @@ impl<'w> Committer<'w> {
         }
         if slices.name.contains(&NONE) {
             let nameless = self.writer.names.intern("");
-            slices
-                .name
-                .iter_mut()
-                .filter(|name| **name == NONE)
-                .for_each(|name| *name = nameless);
+            slices.name.iter_mut().filter(|name| **name == NONE).for_each(|name| *name = nameless);
         }
         for code in self.names.len()..self.writer.names.len() {
             let name = self.writer.names.get(code as u32);
@@ -266,14 +230,12 @@ impl<'w> Committer<'w> {
         if self.needs.tables {
             let mut steps = steps.iter().peekable();
             for i in 0..slices.len() {
-                let told = steps
-                    .next_if(|(index, _)| *index as usize == i)
-                    .map_or(MISSING, |(_, step)| *step);
+                let told =
+                    steps.next_if(|(index, _)| *index as usize == i).map_or(MISSING, |(_, step)| *step);
                 let repeats = self.repeats.get(slices.category[i] as usize) == Some(&true);
                 let (by_name, task) = self.names[slices.name[i] as usize];
                 self.rows.tracks.holds(slices.track[i], task);
-                let marks =
-                    told != MISSING || by_name || self.rows.tracks.delimits(slices.track[i]);
+                let marks = told != MISSING || by_name || self.rows.tracks.delimits(slices.track[i]);
                 if !repeats && marks {
                     let name = self.writer.names.get(slices.name[i]).to_owned();
                     self.marker(&slices, i, told, &name)?;
@@ -286,22 +248,14 @@ impl<'w> Committer<'w> {
     }
 
     fn marker(&mut self, slices: &SliceColumns, i: usize, told: i64, name: &str) -> Result<()> {
-        let args_start = if i == 0 {
-            0
-        } else {
-            slices.args_end[i - 1] as usize
-        };
+        let args_start = if i == 0 { 0 } else { slices.args_end[i - 1] as usize };
         let step = step_number(told, name);
         let cells = [
             Cell::I64(i64::from(slices.track[i])),
             Cell::Text(name),
             Cell::I64(slices.ts_ps[i]),
             Cell::I64(slices.dur_ps[i]),
-            if step == MISSING {
-                Cell::Null
-            } else {
-                Cell::I64(step)
-            },
+            if step == MISSING { Cell::Null } else { Cell::I64(step) },
             notes::args_cell(&slices.args_json[args_start..slices.args_end[i] as usize]),
         ];
         self.writer.row(Table::Marker, &cells).map(drop)
@@ -313,11 +267,7 @@ impl<'w> Committer<'w> {
         let (ends, slices) = rows.spans.stored;
         writer.claim("slice", self.slices + ends, self.slices + slices);
         let mut events = self.slices + ends;
-        for (table, sum) in [
-            ("instant", rows.instants),
-            ("counter", rows.counters),
-            ("flow", rows.arrows),
-        ] {
+        for (table, sum) in [("instant", rows.instants), ("counter", rows.counters), ("flow", rows.arrows)] {
             writer.claim(table, sum.events, sum.rows);
             events += sum.events;
         }
@@ -358,20 +308,10 @@ impl<'w> Committer<'w> {
         facts.events_lost = lost;
         facts.events_stored = self.seen.saturating_sub(lost);
         facts.events_repaired = self.repaired + self.rows.spans.repaired;
-        let base_ns = facts
-            .meta
-            .get("baseTimeNanoseconds")
-            .and_then(|text| text.parse().ok());
-        let start_ns = self
-            .rows
-            .tracks
-            .start_unix_us
-            .and_then(|us| us.checked_mul(1000));
+        let base_ns = facts.meta.get("baseTimeNanoseconds").and_then(|text| text.parse().ok());
+        let start_ns = self.rows.tracks.start_unix_us.and_then(|us| us.checked_mul(1000));
         facts.origin_unix_ns = origin::unix_ns(self.origin_us.unwrap_or(0), base_ns.or(start_ns));
-        facts.meta.insert(
-            "origin_us".to_owned(),
-            self.origin_us.unwrap_or(0).to_string(),
-        );
+        facts.meta.insert("origin_us".to_owned(), self.origin_us.unwrap_or(0).to_string());
         Ok(())
     }
 }

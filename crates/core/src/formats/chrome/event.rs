@@ -104,9 +104,7 @@ const ASCII_BYTES: usize = 4 << 10;
 /// True when bytes are UTF-8 but for a character that their end may cut. Whole pieces are checked at once; only
 /// where that fails each string is.
 fn whole_text(bytes: &[u8]) -> bool {
-    let ascii = bytes
-        .chunks(ASCII_BYTES)
-        .take_while(|chunk| chunk.is_ascii());
+    let ascii = bytes.chunks(ASCII_BYTES).take_while(|chunk| chunk.is_ascii());
     let ascii = (ascii.count() * ASCII_BYTES).min(bytes.len());
     match std::str::from_utf8(&bytes[ascii..]) {
         Ok(_) => true,
@@ -125,10 +123,7 @@ fn stop(fault: Fault, at: usize) -> Stop {
 impl Scanner {
     /// A scanner with a number of its own.
     pub fn new(number: usize) -> Self {
-        Scanner {
-            owner: (number, 0),
-            ..Scanner::default()
-        }
+        Scanner { owner: (number, 0), ..Scanner::default() }
     }
 
     /// What the interners learnt since the last call. Call it once after every piece.
@@ -187,14 +182,7 @@ impl Scanner {
             let args = &mut piece.slices.args_json;
             match self.event(&mut cursor, rules, args, &mut event) {
                 Ok(()) if cursor.pos - at <= rules.max_event => {
-                    let found = Found {
-                        data,
-                        start,
-                        clean,
-                        args_from,
-                        end: cursor.pos,
-                        odd: cursor.odd,
-                    };
+                    let found = Found { data, start, clean, args_from, end: cursor.pos, odd: cursor.odd };
                     self.store(&event, &found, rules, piece);
                 }
                 result => {
@@ -211,18 +199,10 @@ impl Scanner {
 
     /// True when what lies at `at`, whole within `data`, has a phase and a time like an event.
     /// Also says where reading it ended.
-    pub fn plausible(
-        &mut self,
-        data: &[u8],
-        at: usize,
-        rules: &Rules,
-    ) -> (Result<bool, Fault>, usize) {
+    pub fn plausible(&mut self, data: &[u8], at: usize, rules: &Rules) -> (Result<bool, Fault>, usize) {
         let mut cursor = Cursor::new(data, at);
         let mut sink = Vec::new();
-        let rules = Rules {
-            keep_args: false,
-            ..*rules
-        };
+        let rules = Rules { keep_args: false, ..*rules };
         let mut event = NOTHING;
         let result = self.event(&mut cursor, &rules, &mut sink, &mut event);
         let looks = |()| {
@@ -249,10 +229,7 @@ impl Scanner {
         self.own_op = (ABSENT, ABSENT);
         cursor.odd = 0;
         cursor.pos += 1;
-        let mut way = Way {
-            place: FIRST,
-            last: None,
-        };
+        let mut way = Way { place: FIRST, last: None };
         loop {
             let link = self.habit.link(way.place);
             let (key, text, first) = if link.fits(cursor.data, cursor.pos) {
@@ -298,8 +275,7 @@ impl Scanner {
             Member::End => {
                 if !begins && cursor.odd & TRAILING_COMMA == 0 {
                     let range = (from, cursor.pos);
-                    self.habit
-                        .learn(data, range, Key::End, Text::default(), way.last, false);
+                    self.habit.learn(data, range, Key::End, Text::default(), way.last, false);
                 }
                 event.empty = begins;
                 return Ok(None);
@@ -335,14 +311,10 @@ impl Scanner {
             Key::Cat => known(cursor, first, &mut event.category, &mut self.category),
             Key::Pid => field(cursor, first, &mut event.pid),
             Key::Tid => field(cursor, first, &mut event.tid),
-            Key::Args => event
-                .args
-                .read(cursor, first, out, rules, &mut self.args_habit),
+            Key::Args => event.args.read(cursor, first, out, rules, &mut self.args_habit),
             Key::Ph => {
                 known(cursor, first, &mut event.phase_text, &mut self.phase)?;
-                let Field {
-                    start, end, shape, ..
-                } = event.phase_text;
+                let Field { start, end, shape, .. } = event.phase_text;
                 event.phase = match (shape, end - start) {
                     (Shape::String, 1) => cursor.data[start as usize],
                     (Shape::String, _) => match *event.phase_text.plain(cursor.data) {
@@ -437,20 +409,17 @@ impl Scanner {
         let data = cursor.data;
         let mut none = Vec::new();
         let from = cursor.pos;
-        cursor.members(
-            &mut Minified::new(&mut none, from, false),
-            |cursor, key, _| {
-                let first = cursor.peek()?;
-                let mut value = ABSENT;
-                field(cursor, first, &mut value)?;
-                match &*key.plain(data) {
-                    b"local" => (event.id, event.id_scope) = (value, b'l'),
-                    b"global" => (event.id, event.id_scope) = (value, b'g'),
-                    _ => {}
-                }
-                Ok(())
-            },
-        )
+        cursor.members(&mut Minified::new(&mut none, from, false), |cursor, key, _| {
+            let first = cursor.peek()?;
+            let mut value = ABSENT;
+            field(cursor, first, &mut value)?;
+            match &*key.plain(data) {
+                b"local" => (event.id, event.id_scope) = (value, b'l'),
+                b"global" => (event.id, event.id_scope) = (value, b'g'),
+                _ => {}
+            }
+            Ok(())
+        })
     }
 }
 

@@ -14,12 +14,7 @@ pub(super) struct Field {
     pub shape: Shape,
 }
 
-pub(super) const ABSENT: Field = Field {
-    start: 0,
-    end: 0,
-    odd: 0,
-    shape: Shape::Null,
-};
+pub(super) const ABSENT: Field = Field { start: 0, end: 0, odd: 0, shape: Shape::Null };
 
 impl Default for Field {
     fn default() -> Self {
@@ -37,11 +32,7 @@ impl Field {
     #[inline]
     pub fn plain(self, data: &[u8]) -> Cow<'_, [u8]> {
         let (start, end) = (self.start as usize, self.end as usize);
-        let odd = if self.shape == Shape::String {
-            self.odd
-        } else {
-            0
-        };
+        let odd = if self.shape == Shape::String { self.odd } else { 0 };
         Text { start, end, odd }.plain(data)
     }
 

@@ -66,9 +66,7 @@ impl<K> Link<K> {
         };
         let masked = self.mask.iter().zip(&self.text);
         let pairs = words(chunk).into_iter().zip(masked);
-        let differ = pairs.fold(0, |differ, (there, (mask, text))| {
-            differ | ((there & mask) ^ text)
-        });
+        let differ = pairs.fold(0, |differ, (there, (mask, text))| differ | ((there & mask) ^ text));
         differ == 0
     }
 
@@ -82,11 +80,7 @@ impl<K> Link<K> {
     #[inline(always)]
     pub fn text(&self, at: usize) -> Text {
         let start = at + self.key_at as usize;
-        Text {
-            start,
-            end: start + self.key_length as usize,
-            odd: 0,
-        }
+        Text { start, end: start + self.key_length as usize, odd: 0 }
     }
 
     /// The text without white space and without a string's opening quote.
@@ -109,9 +103,7 @@ pub(super) struct Habit<K> {
 
 impl<K: Copy + Default> Default for Habit<K> {
     fn default() -> Self {
-        Habit {
-            links: Box::new([Link::default(); PLACES]),
-        }
+        Habit { links: Box::new([Link::default(); PLACES]) }
     }
 }
 
@@ -147,9 +139,7 @@ impl<K: Copy + Default> Habit<K> {
             FIRST
         } else {
             let mixed = text_words.iter().fold(bytes.len() as u64, |mixed, word| {
-                (mixed ^ word)
-                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                    .rotate_left(23)
+                (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
             });
             1 + (mixed >> 32) as usize % (PLACES - 1)
         };
@@ -163,10 +153,7 @@ impl<K: Copy + Default> Habit<K> {
         let string = bytes.last() == Some(&b'"');
         let mut small = [0; WIDTH];
         let mut small_length = 0;
-        for (i, byte) in bytes[..bytes.len() - usize::from(string)]
-            .iter()
-            .enumerate()
-        {
+        for (i, byte) in bytes[..bytes.len() - usize::from(string)].iter().enumerate() {
             // The key itself may hold blanks.
             let in_key = (text.start..text.end).contains(&(from + i));
             if in_key || *byte > b' ' {
@@ -202,11 +189,7 @@ pub(super) struct Known {
 impl Default for Known {
     fn default() -> Self {
         // Fits nothing.
-        Known {
-            text: 1,
-            mask: 0,
-            length: 0,
-        }
+        Known { text: 1, mask: 0, length: 0 }
     }
 }
 

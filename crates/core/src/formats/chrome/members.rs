@@ -74,11 +74,7 @@ impl Outer<'_> {
             Err(Fault::More) if value_from > start && data.len() - start > VALUE_BYTES => {
                 *pos = value_from;
                 self.too_long(&name, at + start as u64);
-                self.state = State::Skip {
-                    depth: 0,
-                    string: false,
-                    escaped: false,
-                };
+                self.state = State::Skip { depth: 0, string: false, escaped: false };
                 true
             }
             Err(Fault::More) if !last && data.len() - start <= VALUE_BYTES => false,
@@ -86,11 +82,7 @@ impl Outer<'_> {
                 self.state = if self.arrays == 0 {
                     State::Seek
                 } else {
-                    State::Resync {
-                        flaw: None,
-                        start: (at + *pos as u64).saturating_sub(1),
-                        effort: 0,
-                    }
+                    State::Resync { flaw: None, start: (at + *pos as u64).saturating_sub(1), effort: 0 }
                 };
                 true
             }
@@ -110,20 +102,13 @@ impl Outer<'_> {
             self.too_long(name.as_bytes(), 0);
             return;
         }
-        self.committer
-            .writer
-            .facts
-            .meta
-            .insert(name, String::from_utf8_lossy(&text).into_owned());
+        self.committer.writer.facts.meta.insert(name, String::from_utf8_lossy(&text).into_owned());
     }
 
     fn too_long(&mut self, name: &[u8], offset: u64) {
         let name = String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned();
-        let detail = format!(
-            "top-level value {name} is longer than 64 KiB or one too many, and was left out"
-        );
-        self.committer
-            .writer
-            .note("value-too-long", Effect::Info, 0, Some(offset), detail);
+        let detail =
+            format!("top-level value {name} is longer than 64 KiB or one too many, and was left out");
+        self.committer.writer.note("value-too-long", Effect::Info, 0, Some(offset), detail);
     }
 }

@@ -7,11 +7,7 @@ pub type Stepped<'a> = (&'a SliceColumns, &'a [(u32, i64)]);
 
 /// Slices of both in the order of the file: `before[i]` of the first come before the i-th of the
 /// second.
-pub fn merge(
-    first: Stepped<'_>,
-    second: Stepped<'_>,
-    before: &[u32],
-) -> (SliceColumns, Vec<(u32, i64)>) {
+pub fn merge(first: Stepped<'_>, second: Stepped<'_>, before: &[u32]) -> (SliceColumns, Vec<(u32, i64)>) {
     let mut merged = SliceColumns::default();
     let mut steps = Vec::new();
     let mut copy = |(from, numbers): Stepped<'_>, i: usize, at: &mut usize| {

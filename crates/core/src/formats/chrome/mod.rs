@@ -51,12 +51,8 @@ use crate::options::Options;
 use crate::store::Writer;
 
 /// Chrome's traces, as the list of formats has them.
-pub const FORMAT: Format = Format {
-    name: "chrome_trace",
-    sniff: sniff::sniff,
-    decode: Some(decode),
-    lazy: None,
-};
+pub const FORMAT: Format =
+    Format { name: "chrome_trace", sniff: sniff::sniff, decode: Some(decode), lazy: None };
 
 /// Size of a piece: it stays in the processor's second cache from being read to being parsed.
 const PIECE_BYTES: usize = 1 << 20;
@@ -79,13 +75,7 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     let piece_bytes = split::number(&options.extra, "piece_bytes", PIECE_BYTES)?;
     let committer = commit::Committer::new(writer, options.needs, rules);
     let outer = outer::Outer::new(committer, rules);
-    split::run(
-        input.open()?,
-        outer,
-        rules,
-        options.threads.max(1),
-        piece_bytes,
-    )
+    split::run(input.open()?, outer, rules, options.threads.max(1), piece_bytes)
 }
 
 #[cfg(test)]

@@ -13,40 +13,21 @@ const ALL: [(Flaw, &str, Effect, [&str; 2]); super::piece::FLAWS] = {
             Flaw::EmptyEvent,
             "empty-event",
             Info,
-            [
-                "event is an empty object, which holds nothing",
-                "events are empty objects, which hold nothing",
-            ],
+            ["event is an empty object, which holds nothing", "events are empty objects, which hold nothing"],
         ),
         (
             Flaw::NotAnEvent,
             "not-an-event",
             Lost,
-            [
-                "element of the event array is not an object",
-                "elements of the event array are not objects",
-            ],
+            ["element of the event array is not an object", "elements of the event array are not objects"],
         ),
-        (
-            Flaw::MissingPhase,
-            "missing-phase",
-            Lost,
-            ["event has no phase (ph)", "events have no phase (ph)"],
-        ),
-        (
-            Flaw::MissingTime,
-            "missing-time",
-            Lost,
-            ["event has no time (ts)", "events have no time (ts)"],
-        ),
+        (Flaw::MissingPhase, "missing-phase", Lost, ["event has no phase (ph)", "events have no phase (ph)"]),
+        (Flaw::MissingTime, "missing-time", Lost, ["event has no time (ts)", "events have no time (ts)"]),
         (
             Flaw::BadTime,
             "bad-time",
             Lost,
-            [
-                "event has a time (ts) that is not a number",
-                "events have a time (ts) that is not a number",
-            ],
+            ["event has a time (ts) that is not a number", "events have a time (ts) that is not a number"],
         ),
         (
             Flaw::TimeOutOfRange,
@@ -61,19 +42,13 @@ const ALL: [(Flaw, &str, Effect, [&str; 2]); super::piece::FLAWS] = {
             Flaw::NegativeDuration,
             "negative-duration",
             Repaired,
-            [
-                "slice has a negative duration, taken as 0",
-                "slices have a negative duration, taken as 0",
-            ],
+            ["slice has a negative duration, taken as 0", "slices have a negative duration, taken as 0"],
         ),
         (
             Flaw::MissingDuration,
             "missing-duration",
             Repaired,
-            [
-                "slice has no duration (dur), taken as 0",
-                "slices have no duration (dur), taken as 0",
-            ],
+            ["slice has no duration (dur), taken as 0", "slices have no duration (dur), taken as 0"],
         ),
         (
             Flaw::LoneSurrogate,
@@ -115,28 +90,19 @@ const ALL: [(Flaw, &str, Effect, [&str; 2]); super::piece::FLAWS] = {
             Flaw::NotANumber,
             "not-a-number",
             Repaired,
-            [
-                "event holds NaN or Infinity, kept as text",
-                "events hold NaN or Infinity, kept as text",
-            ],
+            ["event holds NaN or Infinity, kept as text", "events hold NaN or Infinity, kept as text"],
         ),
         (
             Flaw::TrailingComma,
             "trailing-comma",
             Repaired,
-            [
-                "event holds a comma before a closing bracket",
-                "events hold a comma before a closing bracket",
-            ],
+            ["event holds a comma before a closing bracket", "events hold a comma before a closing bracket"],
         ),
         (
             Flaw::DuplicateKey,
             "duplicate-key",
             Repaired,
-            [
-                "event holds a key twice; the last one counts",
-                "events hold a key twice; the last one counts",
-            ],
+            ["event holds a key twice; the last one counts", "events hold a key twice; the last one counts"],
         ),
         (
             Flaw::ArgsTooDeep,
@@ -160,19 +126,13 @@ const ALL: [(Flaw, &str, Effect, [&str; 2]); super::piece::FLAWS] = {
             Flaw::EndWithoutBegin,
             "end-without-begin",
             Lost,
-            [
-                "end of a slice has no beginning",
-                "ends of slices have no beginning",
-            ],
+            ["end of a slice has no beginning", "ends of slices have no beginning"],
         ),
         (
             Flaw::UnclosedBegin,
             "unclosed-begin",
             Repaired,
-            [
-                "slice has no end; it ends with its track",
-                "slices have no end; they end with their track",
-            ],
+            ["slice has no end; it ends with its track", "slices have no end; they end with their track"],
         ),
         (
             Flaw::CounterWithoutValue,
@@ -184,10 +144,7 @@ const ALL: [(Flaw, &str, Effect, [&str; 2]); super::piece::FLAWS] = {
             Flaw::Truncated,
             "truncated",
             Lost,
-            [
-                "event is cut off at the end of the file",
-                "events are cut off at the end of the file",
-            ],
+            ["event is cut off at the end of the file", "events are cut off at the end of the file"],
         ),
         (
             Flaw::Damaged,
@@ -202,10 +159,7 @@ const ALL: [(Flaw, &str, Effect, [&str; 2]); super::piece::FLAWS] = {
             Flaw::EventTooLong,
             "event-too-long",
             Lost,
-            [
-                "event is longer than 64 MiB",
-                "events are longer than 64 MiB",
-            ],
+            ["event is longer than 64 MiB", "events are longer than 64 MiB"],
         ),
     ]
 };
@@ -216,13 +170,7 @@ pub fn write(flaws: &Flaws, writer: &mut Writer) {
         let (count, first) = flaws.0[flaw as usize];
         if count > 0 {
             let detail = if count == 1 { one } else { several };
-            writer.note(
-                slug,
-                effect,
-                count,
-                Some(first),
-                format!("{count} {detail}"),
-            );
+            writer.note(slug, effect, count, Some(first), format!("{count} {detail}"));
         }
     }
 }

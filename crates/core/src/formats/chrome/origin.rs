@@ -44,9 +44,7 @@ pub fn choose(first_us: &[i64], told_us: Option<i64>) -> i64 {
 pub fn unix_ns(origin_us: i64, base_ns: Option<i64>) -> Option<i64> {
     match base_ns {
         Some(base) => origin_us.checked_mul(1000)?.checked_add(base),
-        None if (1_000_000_000_000_000..4_102_444_800_000_000).contains(&origin_us) => {
-            Some(origin_us * 1000)
-        }
+        None if (1_000_000_000_000_000..4_102_444_800_000_000).contains(&origin_us) => Some(origin_us * 1000),
         None => None,
     }
 }
@@ -67,10 +65,7 @@ mod tests {
         assert_eq!(choose_freely(&[8, 5_000_000]), 0);
         let unix = 1_795_163_227_337_279;
         assert_eq!(choose_freely(&[0, unix + 5, unix, unix + 9]), unix);
-        assert_eq!(
-            choose_freely(&[i64::MAX, unix + 5, i64::MIN + 1, unix, unix + 9]),
-            unix
-        );
+        assert_eq!(choose_freely(&[i64::MAX, unix + 5, i64::MIN + 1, unix, unix + 9]), unix);
         assert_eq!(choose_freely(&[4_308_369_275_850]), 4_308_369_275_850);
     }
 
@@ -88,15 +83,9 @@ mod tests {
 
     #[test]
     fn unix_time_when_told_or_plain() {
-        assert_eq!(
-            unix_ns(1_795_163_227_337_279, None),
-            Some(1_795_163_227_337_279_000)
-        );
+        assert_eq!(unix_ns(1_795_163_227_337_279, None), Some(1_795_163_227_337_279_000));
         assert_eq!(unix_ns(8, None), None);
-        assert_eq!(
-            unix_ns(10, Some(1_790_857_026_000_000_000)),
-            Some(1_790_857_026_000_010_000)
-        );
+        assert_eq!(unix_ns(10, Some(1_790_857_026_000_000_000)), Some(1_790_857_026_000_010_000));
         assert_eq!(unix_ns(i64::MAX, Some(1)), None);
     }
 }

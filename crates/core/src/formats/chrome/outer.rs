@@ -28,21 +28,13 @@ pub(super) enum State {
     /// Between the members of the outermost object.
     Members,
     /// In a value that is too long to hold: depth, and whether within a string and behind a backslash.
-    Skip {
-        depth: usize,
-        string: bool,
-        escaped: bool,
-    },
+    Skip { depth: usize, string: bool, escaped: bool },
     /// The head is damaged: looking for the key that leads to the events.
     Seek,
     /// Between two elements of the event array.
     Events,
     /// After damage: looking for the next event.
-    Resync {
-        flaw: Option<Flaw>,
-        start: u64,
-        effort: u64,
-    },
+    Resync { flaw: Option<Flaw>, start: u64, effort: u64 },
     /// Behind the outermost value.
     After,
 }
@@ -96,8 +88,7 @@ impl<'w> Outer<'w> {
                     Stop::Boundary => bytes.len(),
                     Stop::More(p) | Stop::Damage(p) | Stop::TooLong(p) | Stop::End(p) => p,
                 };
-                self.committer
-                    .take(&mut ahead.piece, ahead.delta, &bytes[..from], at)?;
+                self.committer.take(&mut ahead.piece, ahead.delta, &bytes[..from], at)?;
                 self.stopped(ahead.stop, at, false);
             } else {
                 self.committer.learn(&ahead.delta);
@@ -171,8 +162,7 @@ impl<'w> Outer<'w> {
             b'{' => State::Members,
             _ => {
                 let offset = at + cursor.pos as u64;
-                let seen =
-                    format!("a JSON trace begins with {{ or [, this file with byte 0x{byte:02x}");
+                let seen = format!("a JSON trace begins with {{ or [, this file with byte 0x{byte:02x}");
                 return Err(Error::at(Kind::NotThisFormat, offset, seen));
             }
         };
@@ -180,10 +170,7 @@ impl<'w> Outer<'w> {
     }
 
     fn events(&mut self, data: &[u8], pos: &mut usize, at: u64, last: bool) -> Result<bool> {
-        let rules = Rules {
-            origin_us: self.committer.origin_us,
-            ..self.rules
-        };
+        let rules = Rules { origin_us: self.committer.origin_us, ..self.rules };
         let mut piece = Piece::default();
         let stop = self.scanner.read(data, *pos, &rules, &mut piece);
         let end = match stop {
@@ -191,8 +178,7 @@ impl<'w> Outer<'w> {
             Stop::More(p) | Stop::Damage(p) | Stop::TooLong(p) | Stop::End(p) => p,
         };
         let delta = self.scanner.delta();
-        self.committer
-            .take(&mut piece, delta, &data[*pos..end], at + *pos as u64)?;
+        self.committer.take(&mut piece, delta, &data[*pos..end], at + *pos as u64)?;
         *pos = end;
         Ok(self.stopped(stop, at, last))
     }
@@ -204,22 +190,14 @@ impl<'w> Outer<'w> {
             Stop::More(_) if !last => return false,
             Stop::End(_) => {
                 self.closed |= self.bare;
-                self.state = if self.bare {
-                    State::After
-                } else {
-                    State::Members
-                };
+                self.state = if self.bare { State::After } else { State::Members };
                 return true;
             }
             Stop::More(p) => (Flaw::Truncated, p),
             Stop::Damage(p) => (Flaw::Damaged, p),
             Stop::TooLong(p) => (Flaw::EventTooLong, p),
         };
-        self.state = State::Resync {
-            flaw: Some(flaw),
-            start: at + start as u64,
-            effort: 0,
-        };
+        self.state = State::Resync { flaw: Some(flaw), start: at + start as u64, effort: 0 };
         true
     }
 
@@ -227,19 +205,12 @@ impl<'w> Outer<'w> {
     pub fn finish(mut self, input_cut: Option<String>) -> Result<()> {
         self.work_carry(true)?;
         if matches!(self.state, State::Start) {
-            return Err(Error::at(
-                Kind::NotThisFormat,
-                0,
-                "the file is empty or holds only white space",
-            ));
+            return Err(Error::at(Kind::NotThisFormat, 0, "the file is empty or holds only white space"));
         }
         if self.arrays == 0 {
             let (kind, seen) = match self.state {
                 State::After => (Kind::NotThisFormat, "a JSON object without traceEvents"),
-                _ => (
-                    Kind::Damaged,
-                    "the file is damaged or ends before its traceEvents",
-                ),
+                _ => (Kind::Damaged, "the file is damaged or ends before its traceEvents"),
             };
             return Err(Error::at(kind, self.carry_at, seen));
         }
@@ -247,23 +218,15 @@ impl<'w> Outer<'w> {
         self.committer.release()?;
         let committer = &mut self.committer;
         let writer = &mut *committer.writer;
-        let gaps = committer
-            .seen
-            .saturating_sub(self.arrays)
-            .saturating_sub(committer.commas);
+        let gaps = committer.seen.saturating_sub(self.arrays).saturating_sub(committer.commas);
         if gaps > 0 && self.skipped == 0 {
             let detail = format!("{gaps} commas between events are missing");
             writer.note("missing-comma", Effect::Info, 0, None, detail);
         }
         if !self.closed {
             // The bare form may lawfully end anywhere.
-            let effect = if self.bare {
-                Effect::Info
-            } else {
-                Effect::Missing
-            };
-            let detail =
-                "the file ends without its closing bracket; events at the end may be missing";
+            let effect = if self.bare { Effect::Info } else { Effect::Missing };
+            let detail = "the file ends without its closing bracket; events at the end may be missing";
             writer.note("missing-end", effect, 0, Some(end), detail);
         }
         if let Some(offset) = self.trailing {
@@ -275,10 +238,7 @@ impl<'w> Outer<'w> {
             writer.note("truncated-input", Effect::Missing, 0, Some(end), detail);
         }
         if self.skipped > 0 {
-            writer
-                .facts
-                .meta
-                .insert("skipped_bytes".to_owned(), self.skipped.to_string());
+            writer.facts.meta.insert("skipped_bytes".to_owned(), self.skipped.to_string());
         }
         self.committer.finish()
     }

@@ -172,19 +172,12 @@ fn hash(text: &[u8], seed: u64) -> u64 {
         rest = more;
     }
     // The last words again, or all of a text that is shorter.
-    let last = match (
-        text.last_chunk::<16>(),
-        text.first_chunk::<8>(),
-        text.last_chunk::<8>(),
-    ) {
+    let last = match (text.last_chunk::<16>(), text.first_chunk::<8>(), text.last_chunk::<8>()) {
         (Some(chunk), ..) => pair(chunk, 0),
-        (None, Some(first), Some(last)) => fold(
-            u64::from_le_bytes(*first) ^ seed,
-            u64::from_le_bytes(*last) ^ seed.rotate_left(29),
-        ),
-        _ => text
-            .iter()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        (None, Some(first), Some(last)) => {
+            fold(u64::from_le_bytes(*first) ^ seed, u64::from_le_bytes(*last) ^ seed.rotate_left(29))
+        }
+        _ => text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     };
     fold(state ^ last, 0x9e37_79b9_7f4a_7c15)
 }
@@ -217,12 +210,7 @@ impl Default for Interner {
         // Seeded, so that no file can be made of names that all collide.
         use std::hash::BuildHasher;
         let seed = std::hash::RandomState::new().hash_one(0);
-        Interner {
-            slots: vec![(0, NONE); 1024],
-            ends: Vec::new(),
-            text: Vec::new(),
-            seed,
-        }
+        Interner { slots: vec![(0, NONE); 1024], ends: Vec::new(), text: Vec::new(), seed }
     }
 }
 
@@ -253,11 +241,7 @@ impl Interner {
         self.text.extend_from_slice(text);
         self.ends.push(self.text.len() as u32);
         // Small tables are kept half empty, for speed; those of millions of tracks fuller.
-        let (part, whole) = if self.slots.len() < 1 << 18 {
-            (1, 2)
-        } else {
-            (3, 4)
-        };
+        let (part, whole) = if self.slots.len() < 1 << 18 { (1, 2) } else { (3, 4) };
         if self.ends.len() * whole > self.slots.len() * part {
             let mask = self.slots.len() * 2 - 1;
             let mut slots = vec![(0, NONE); mask + 1];
@@ -278,11 +262,7 @@ impl Interner {
     #[inline]
     pub fn get(&self, code: u32) -> &[u8] {
         let code = code as usize;
-        let start = if code == 0 {
-            0
-        } else {
-            self.ends[code - 1] as usize
-        };
+        let start = if code == 0 { 0 } else { self.ends[code - 1] as usize };
         &self.text[start..self.ends[code] as usize]
     }
 

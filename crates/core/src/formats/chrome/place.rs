@@ -35,10 +35,7 @@ impl Scanner {
         self.scratch.clear();
         self.scratch.extend_from_slice(&[0; THREAD_HEAD]);
         found.push(event.pid, &mut self.scratch);
-        let pid = event
-            .pid
-            .present()
-            .then_some(self.scratch.len() - THREAD_HEAD);
+        let pid = event.pid.present().then_some(self.scratch.len() - THREAD_HEAD);
         found.push(event.tid, &mut self.scratch);
         let mut head = thread_head(pid, event.tid.present());
         if class != Class::Any {
@@ -119,13 +116,7 @@ impl Scanner {
 
     /// Puts an event where it belongs.
     #[inline]
-    pub(super) fn store(
-        &mut self,
-        event: &Event,
-        found: &Found<'_>,
-        rules: &Rules,
-        piece: &mut Piece,
-    ) {
+    pub(super) fn store(&mut self, event: &Event, found: &Found<'_>, rules: &Rules, piece: &mut Piece) {
         piece.seen += 1;
         if event.empty {
             // It says nothing, so nothing of it is lost.
@@ -150,10 +141,7 @@ impl Scanner {
         }
         let offset = (event.start - found.start) as u64;
         let stored = if event.phase == b'X' && event.args.mean && self.sum(event, found, piece) {
-            let event = Event {
-                phase: b'C',
-                ..event.clone()
-            };
+            let event = Event { phase: b'C', ..event.clone() };
             self.record(&event, found, rules, piece)
         } else if event.phase == b'X' {
             self.slice(event, found, rules, piece, &mut repaired)
@@ -223,17 +211,13 @@ impl Scanner {
             Time::Out => return Err(Flaw::TimeOutOfRange),
             Time::At { .. } => event.dur.since(0).ok_or(Flaw::TimeOutOfRange)?,
             Time::Missing | Time::Bad => {
-                piece
-                    .flaws
-                    .add(Flaw::MissingDuration, (event.start - found.start) as u64);
+                piece.flaws.add(Flaw::MissingDuration, (event.start - found.start) as u64);
                 *repaired = true;
                 0
             }
         };
         if dur < 0 {
-            piece
-                .flaws
-                .add(Flaw::NegativeDuration, (event.start - found.start) as u64);
+            piece.flaws.add(Flaw::NegativeDuration, (event.start - found.start) as u64);
             *repaired = true;
             dur = 0;
         }
@@ -244,14 +228,7 @@ impl Scanner {
         let reach = piece.reach.get_or_insert((ts, end));
         *reach = (reach.0.min(ts), reach.1.max(end));
         let nameless = nameless(event, found);
-        let name = self.word(
-            if nameless {
-                event.args.name
-            } else {
-                event.name
-            },
-            found,
-        );
+        let name = self.word(if nameless { event.args.name } else { event.name }, found);
         let category = self.word(event.category, found);
         let class = self.class(category, event);
         let track = self.track(event, class, found);
@@ -260,20 +237,14 @@ impl Scanner {
             op_type = NONE;
         }
         if event.args.step != MISSING {
-            piece
-                .steps
-                .push((piece.slices.track.len() as u32, event.args.step));
+            piece.steps.push((piece.slices.track.len() as u32, event.args.step));
         }
         if !self.extras.is_empty() {
             self.bind(event, found, piece, track, name, category, ts, end);
         }
         let slices = &mut piece.slices;
         slices.track.push(track);
-        slices.name.push(if name == NONE {
-            self.words.intern(b"")
-        } else {
-            name
-        });
+        slices.name.push(if name == NONE { self.words.intern(b"") } else { name });
         slices.category.push(category);
         slices.ts_ps.push(ts);
         slices.dur_ps.push(dur);
@@ -324,17 +295,12 @@ impl Scanner {
     /// The node that a slice executes, and its type. What the profiler counts to no step does not get here: it
     /// belongs to the input pipeline.
     fn node(&mut self, event: &Event, found: &Found<'_>) -> (u32, u32) {
-        let called = if event.args.long_name.present() {
-            event.args.long_name
-        } else {
-            event.name
-        };
+        let called = if event.args.long_name.present() { event.args.long_name } else { event.name };
         let called = found.plain(called);
         match std::str::from_utf8(&called).ok().and_then(op_of) {
-            Some((node, op_type)) => (
-                self.words.intern(node.as_bytes()),
-                self.words.intern(op_type.as_bytes()),
-            ),
+            Some((node, op_type)) => {
+                (self.words.intern(node.as_bytes()), self.words.intern(op_type.as_bytes()))
+            }
             None => (NONE, NONE),
         }
     }
@@ -354,16 +320,11 @@ impl Scanner {
         end: i64,
     ) {
         let find = |key: &[u8]| {
-            let hit = self
-                .extras
-                .iter()
-                .rev()
-                .find(|(text, _)| *text.plain(found.data) == *key);
+            let hit = self.extras.iter().rev().find(|(text, _)| *text.plain(found.data) == *key);
             hit.map(|(_, value)| *value)
         };
-        let truth = |field: Option<Field>| {
-            field.is_some_and(|f| !matches!(f.shape, Shape::False | Shape::Null))
-        };
+        let truth =
+            |field: Option<Field>| field.is_some_and(|f| !matches!(f.shape, Shape::False | Shape::Null));
         let (into, out) = (truth(find(b"flow_in")), truth(find(b"flow_out")));
         let Some(id) = find(b"bind_id") else { return };
         let (phase, ts_ps) = match (into, out) {
@@ -403,23 +364,19 @@ impl Scanner {
         if !event.phase_text.present() {
             return Err(Flaw::MissingPhase);
         }
-        let ts_ps = if event.phase == b'M' {
-            0
-        } else {
-            Self::when(event.ts, rules, piece)?
-        };
+        let ts_ps = if event.phase == b'M' { 0 } else { Self::when(event.ts, rules, piece)? };
         if event.phase != b'M' {
             let reach = piece.reach.get_or_insert((ts_ps, ts_ps));
             *reach = (reach.0.min(ts_ps), reach.1.max(ts_ps));
         }
         let track = self.track(event, Class::Any, found);
         let name = self.word(event.name, found);
-        let (op_name, op_type) =
-            if event.phase == b'B' || self.own_op.0.present() || self.own_op.1.present() {
-                self.op(event, found, rules, name)
-            } else {
-                (NONE, NONE)
-            };
+        let (op_name, op_type) = if event.phase == b'B' || self.own_op.0.present() || self.own_op.1.present()
+        {
+            self.op(event, found, rules, name)
+        } else {
+            (NONE, NONE)
+        };
         // Each arrow has an id of its own, which only the table of arrows tells.
         let (id, scope) = if rules.tables || !matches!(event.phase, b's' | b't' | b'f') {
             let id = self.id(event.id, found);
@@ -441,9 +398,7 @@ impl Scanner {
             step: event.args.step,
             ts_ps,
             args_end: {
-                piece
-                    .args
-                    .extend_from_slice(&piece.slices.args_json[found.args_from..]);
+                piece.args.extend_from_slice(&piece.slices.args_json[found.args_from..]);
                 piece.args.len()
             },
             offset: event.start - found.start,
@@ -462,19 +417,13 @@ const UNKNOWN: &[u8] = b"unknown";
 /// (`Iterator::Model::Map`) and what annotates threads (`node:Type`).
 #[inline]
 fn nameless(event: &Event, found: &Found<'_>) -> bool {
-    found.text(event.name) == UNKNOWN
-        && event.args.name.present()
-        && found.text(event.args.op) == UNKNOWN
+    found.text(event.name) == UNKNOWN && event.args.name.present() && found.text(event.args.op) == UNKNOWN
 }
 
 /// True for PyTorch's own marks, which had the category of ops before they had one of their own.
 fn is_mark(name: &[u8]) -> bool {
-    let marks: [&[u8]; 4] = [
-        b"ProfilerStep#",
-        b"enumerate(DataLoader)#",
-        b"Optimizer.step#",
-        b"Optimizer.zero_grad#",
-    ];
+    let marks: [&[u8]; 4] =
+        [b"ProfilerStep#", b"enumerate(DataLoader)#", b"Optimizer.step#", b"Optimizer.zero_grad#"];
     marks.iter().any(|mark| name.starts_with(mark))
 }
 

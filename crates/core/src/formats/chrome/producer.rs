@@ -9,8 +9,7 @@ const NAMES: u32 = 20_000;
 pub fn guess<'a>(writer: &Writer, processes: impl Iterator<Item = &'a str>) -> &'static str {
     let meta = |key: &str| writer.facts.meta.contains_key(key);
     let category = |wanted: &[&str]| {
-        (0..writer.categories.len() as u32)
-            .any(|code| wanted.contains(&writer.categories.get(code)))
+        (0..writer.categories.len() as u32).any(|code| wanted.contains(&writer.categories.get(code)))
     };
     let name = |wanted: fn(&str) -> bool| {
         (0..(writer.names.len() as u32).min(NAMES)).any(|code| wanted(writer.names.get(code)))
@@ -41,10 +40,7 @@ pub fn guess<'a>(writer: &Writer, processes: impl Iterator<Item = &'a str>) -> &
         && (!writer.op_names.is_empty() || processes.iter().any(|name| name.ends_with(" Compute")))
     {
         "tf_timeline"
-    } else if processes
-        .iter()
-        .any(|name| name.starts_with("/host:") || name.starts_with("/device:"))
-    {
+    } else if processes.iter().any(|name| name.starts_with("/host:") || name.starts_with("/device:")) {
         // TensorFlow's profiler and JAX share the writer; the runtime's calls tell them apart.
         let jax = name(|name| {
             name.contains("PjRt")

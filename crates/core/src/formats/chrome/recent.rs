@@ -48,9 +48,7 @@ fn words(bytes: &[u8; WIDTH]) -> Block {
 pub(super) fn place(data: &[u8], start: usize, end: usize) -> Option<Place> {
     let length = end - start;
     let chunk = data.get(start..)?.first_chunk::<WIDTH>()?;
-    let ones = ONES
-        .get(WIDTH.checked_sub(length)?..)?
-        .first_chunk::<WIDTH>()?;
+    let ones = ONES.get(WIDTH.checked_sub(length)?..)?.first_chunk::<WIDTH>()?;
     let (there, ones) = (words(chunk), words(ones));
     let block: Block = std::array::from_fn(|i| there[i] & ones[i]);
     let fold = |a: u64, b: u64| {
@@ -64,11 +62,7 @@ pub(super) fn place(data: &[u8], start: usize, end: usize) -> Option<Place> {
         round = round.rotate_left(13);
     }
     let mixed = (mixed ^ length as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Some(Place {
-        block,
-        length: length as u32,
-        at: (mixed >> 52) as usize % PLACES,
-    })
+    Some(Place { block, length: length as u32, at: (mixed >> 52) as usize % PLACES })
 }
 
 impl Recent {
@@ -86,17 +80,9 @@ impl Recent {
     /// Keeps the code of a text.
     #[cold]
     pub fn keep(&mut self, place: Place, code: u32) {
-        let free = Entry {
-            block: [0; WIDTH / 8],
-            length: u32::MAX,
-            code: 0,
-        };
+        let free = Entry { block: [0; WIDTH / 8], length: u32::MAX, code: 0 };
         self.0.resize(PLACES, free);
-        self.0[place.at] = Entry {
-            block: place.block,
-            length: place.length,
-            code,
-        };
+        self.0[place.at] = Entry { block: place.block, length: place.length, code };
     }
 }
 

@@ -7,8 +7,7 @@ use super::field::Field;
 use super::piece::{Flaw, Piece};
 use super::place::Found;
 use crate::json::{
-    BAD_ESCAPE, CONTROL, Cursor, DEEP, Minified, SURROGATE, Shape, push_quoted, unescape,
-    write_valid,
+    BAD_ESCAPE, CONTROL, Cursor, DEEP, Minified, SURROGATE, Shape, push_quoted, unescape, write_valid,
 };
 use std::collections::HashMap;
 

@@ -11,12 +11,7 @@ const PLAUSIBLE_BYTES: usize = 1 << 20;
 impl Outer<'_> {
     /// Skips a value without holding it.
     pub(super) fn skip(&mut self, data: &[u8], pos: &mut usize) -> bool {
-        let State::Skip {
-            mut depth,
-            mut string,
-            mut escaped,
-        } = self.state
-        else {
+        let State::Skip { mut depth, mut string, mut escaped } = self.state else {
             return true;
         };
         while let Some(byte) = data.get(*pos) {
@@ -42,11 +37,7 @@ impl Outer<'_> {
             }
             *pos += 1;
         }
-        self.state = State::Skip {
-            depth,
-            string,
-            escaped,
-        };
+        self.state = State::Skip { depth, string, escaped };
         false
     }
 
@@ -58,11 +49,7 @@ impl Outer<'_> {
             let mut cursor = Cursor::new(data, *pos + KEY.len());
             let open = cursor.space().and_then(|byte| {
                 cursor.pos += 1;
-                if byte == b':' {
-                    cursor.space()
-                } else {
-                    Err(Fault::Bad)
-                }
+                if byte == b':' { cursor.space() } else { Err(Fault::Bad) }
             });
             match open {
                 Ok(b'[') => {
@@ -88,12 +75,7 @@ impl Outer<'_> {
 
     /// Looks for the next event after damage.
     pub(super) fn resync(&mut self, data: &[u8], pos: &mut usize, at: u64, last: bool) -> bool {
-        let State::Resync {
-            flaw,
-            start,
-            mut effort,
-        } = self.state
-        else {
+        let State::Resync { flaw, start, mut effort } = self.state else {
             return true;
         };
         // The element that is damaged is not tried again.
@@ -108,11 +90,7 @@ impl Outer<'_> {
                     self.damage(
                         flaw.map_or(Flaw::Damaged, |flaw| {
                             // More events follow, so the file was not cut there.
-                            if flaw == Flaw::Truncated {
-                                Flaw::Damaged
-                            } else {
-                                flaw
-                            }
+                            if flaw == Flaw::Truncated { Flaw::Damaged } else { flaw }
                         }),
                         start,
                         at + candidate as u64,
@@ -123,11 +101,7 @@ impl Outer<'_> {
                 }
                 Err(Fault::More) if !last && data.len() - candidate <= PLAUSIBLE_BYTES => {
                     *pos = candidate;
-                    self.state = State::Resync {
-                        flaw,
-                        start,
-                        effort,
-                    };
+                    self.state = State::Resync { flaw, start, effort };
                     return false;
                 }
                 _ => {
@@ -135,21 +109,13 @@ impl Outer<'_> {
                     let tried = (end - candidate).min(PLAUSIBLE_BYTES);
                     effort += tried as u64;
                     let skipped = at + candidate as u64 - start;
-                    let jump = if effort > 64 * skipped + (1 << 20) {
-                        tried
-                    } else {
-                        1
-                    };
+                    let jump = if effort > 64 * skipped + (1 << 20) { tried } else { 1 };
                     from = candidate + jump.max(1);
                 }
             }
         }
         *pos = data.len();
-        self.state = State::Resync {
-            flaw,
-            start,
-            effort,
-        };
+        self.state = State::Resync { flaw, start, effort };
         if last {
             let end = at + data.len() as u64;
             match flaw {
@@ -176,11 +142,7 @@ impl Outer<'_> {
         *pos = cursor.pos;
         // One before, so that an event right here is found.
         let start = (at + *pos as u64).saturating_sub(1);
-        self.state = State::Resync {
-            flaw: None,
-            start,
-            effort: 0,
-        };
+        self.state = State::Resync { flaw: None, start, effort: 0 };
         true
     }
 }

@@ -77,8 +77,7 @@ impl Rows {
             b'M' => {
                 self.names += 1;
                 let name = told.codes.word(told.record.name).unwrap_or(b"");
-                self.tracks
-                    .metadata(told.codes.track(told.record.track), name, told.args)
+                self.tracks.metadata(told.codes.track(told.record.track), name, told.args)
             }
             b'B' | b'E' => {
                 let track = told.codes.map_track(told.record.track, &mut self.tracks)?;
@@ -130,8 +129,7 @@ impl Rows {
         self.key.push(kind);
         let mut push = |text: Option<&[u8]>| {
             let text = text.unwrap_or(b"");
-            self.key
-                .extend_from_slice(&(text.len() as u32).to_le_bytes());
+            self.key.extend_from_slice(&(text.len() as u32).to_le_bytes());
             self.key.extend_from_slice(text);
         };
         push(told.codes.word(record.category));
@@ -163,9 +161,7 @@ impl Rows {
             id.push_str(scope);
         }
         let category = told.codes.word(record.category);
-        let track =
-            self.tracks
-                .sequence(told.codes.track(record.track), category, id.as_bytes())?;
+        let track = self.tracks.sequence(told.codes.track(record.track), category, id.as_bytes())?;
         if record.id_scope != b'l' {
             if begin {
                 self.begun.insert(self.key.clone(), track);
@@ -193,8 +189,7 @@ impl Rows {
         self.arrows.rows += 1;
         self.id_key(told, if record.id_scope == b'b' { b'b' } else { b'f' });
         if record.id_scope == b'l' {
-            self.key
-                .extend_from_slice(thread_ids(told.codes.track(record.track)).0.unwrap_or(b""));
+            self.key.extend_from_slice(thread_ids(told.codes.track(record.track)).0.unwrap_or(b""));
         }
         let flow = self.flows.intern(&self.key) as usize;
         let start = record.phase == b's';
@@ -219,9 +214,7 @@ impl Rows {
             Cell::I64(i64::from(track)),
             Cell::Null,
             Cell::Text(told.codes.text(record.name).unwrap_or("")),
-            told.codes
-                .text(record.category)
-                .map_or(Cell::Null, Cell::Text),
+            told.codes.text(record.category).map_or(Cell::Null, Cell::Text),
             Cell::I64(told.ts_ps),
             notes::args_cell(told.args),
         ];
@@ -236,14 +229,9 @@ impl Rows {
         flaws: &mut Flaws,
     ) -> Result<()> {
         let record = told.record;
-        let (name, id) = (
-            told.codes.word(record.name).unwrap_or(b""),
-            told.codes.id(record.id),
-        );
+        let (name, id) = (told.codes.word(record.name).unwrap_or(b""), told.codes.id(record.id));
         let id = id.as_deref().map(str::as_bytes);
-        let track = self
-            .tracks
-            .counter(told.codes.track(record.track), name, id)?;
+        let track = self.tracks.counter(told.codes.track(record.track), name, id)?;
         self.tracks.reach(track, told.ts_ps);
         let name = told.codes.text(record.name).unwrap_or("");
         let mut rows = 0;
@@ -319,9 +307,7 @@ impl Rows {
         let cells = [
             Cell::I64(i64::from(track)),
             Cell::Text(told.codes.text(record.name).unwrap_or("")),
-            told.codes
-                .text(record.category)
-                .map_or(Cell::Null, Cell::Text),
+            told.codes.text(record.category).map_or(Cell::Null, Cell::Text),
             Cell::Text(kind),
             id.as_deref().map_or(Cell::Null, Cell::Text),
             Cell::I64(told.ts_ps),
@@ -336,8 +322,6 @@ pub fn step_number(told: i64, name: &str) -> i64 {
     if told != MISSING {
         return told;
     }
-    let number = name
-        .strip_prefix("ProfilerStep#")
-        .and_then(|digits| digits.parse().ok());
+    let number = name.strip_prefix("ProfilerStep#").and_then(|digits| digits.parse().ok());
     number.unwrap_or(MISSING)
 }

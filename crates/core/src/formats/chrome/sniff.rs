@@ -2,14 +2,8 @@
 
 use memchr::memmem;
 
-const TOP_KEYS: [&str; 6] = [
-    "displayTimeUnit",
-    "schemaVersion",
-    "otherData",
-    "stackFrames",
-    "metadata",
-    "traceName",
-];
+const TOP_KEYS: [&str; 6] =
+    ["displayTimeUnit", "schemaVersion", "otherData", "stackFrames", "metadata", "traceName"];
 /// A head as long as this may hold only what comes before the events.
 const LONG_HEAD_BYTES: usize = 32768;
 
@@ -23,9 +17,7 @@ pub fn sniff(head: &[u8], name: &str) -> bool {
             has_key(head, b"\"traceEvents\"", b'[', true)
                 || (head.len() > LONG_HEAD_BYTES && begins_with_top_key(&head[1..]))
         }
-        Some(b'[') => {
-            has_key(head, b"\"ph\"", b'"', false) || (is_empty(&head[1..]) && is_trace(name))
-        }
+        Some(b'[') => has_key(head, b"\"ph\"", b'"', false) || (is_empty(&head[1..]) && is_trace(name)),
         _ => false,
     }
 }
@@ -45,10 +37,9 @@ fn has_key(head: &[u8], key: &[u8], first: u8, may_be_cut: bool) -> bool {
 fn begins_with_top_key(inside: &[u8]) -> bool {
     let key = inside.trim_ascii_start().strip_prefix(b"\"");
     key.is_some_and(|key| {
-        TOP_KEYS.iter().any(|one| {
-            key.strip_prefix(one.as_bytes())
-                .is_some_and(|rest| rest.starts_with(b"\""))
-        })
+        TOP_KEYS
+            .iter()
+            .any(|one| key.strip_prefix(one.as_bytes()).is_some_and(|rest| rest.starts_with(b"\"")))
     })
 }
 

@@ -105,18 +105,13 @@ impl Spans {
 
     /// True when the track has an open slice.
     pub fn is_open(&self, number: u32) -> bool {
-        self.tracks
-            .get(&number)
-            .is_some_and(|track| !track.open.is_empty() || !track.late.is_empty())
+        self.tracks.get(&number).is_some_and(|track| !track.open.is_empty() || !track.late.is_empty())
     }
 
     /// Opens or closes; gives the end back when there is nothing to close.
     fn step(&mut self, number: u32, track: &mut Track, end: End, flaws: &mut Flaws) -> Option<End> {
         if end.begin {
-            track.open.push(Open {
-                end,
-                held: Vec::new(),
-            });
+            track.open.push(Open { end, held: Vec::new() });
             return None;
         }
         // Sequences are told by category and id; within one, ends belong to the begin of their name.
@@ -125,10 +120,7 @@ impl Spans {
         };
         let named = |open: &Open| track.by_name && open.end.name == end.name;
         let places = || track.open.iter();
-        let Some(place) = places()
-            .rposition(named)
-            .or_else(|| places().rposition(fits))
-        else {
+        let Some(place) = places().rposition(named).or_else(|| places().rposition(fits)) else {
             return Some(end);
         };
         let mut open = track.open.remove(place);
@@ -150,9 +142,7 @@ impl Spans {
         family.append(&mut open.held);
         let parent = place.checked_sub(1).map(|parent| &mut track.open[parent]);
         match parent {
-            Some(parent) if parent.end.ts_ps == family[0].0.ts_ps => {
-                parent.held.append(&mut family)
-            }
+            Some(parent) if parent.end.ts_ps == family[0].0.ts_ps => parent.held.append(&mut family),
             _ => self.emit(number, family),
         }
         None

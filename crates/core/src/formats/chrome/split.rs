@@ -45,11 +45,7 @@ struct Feed<'a> {
 impl Feed<'_> {
     /// The next piece, in a used buffer or in an empty one.
     fn next(&mut self, mut bytes: Vec<u8>) -> Result<Option<Raw>> {
-        let wanted = if self.index == 0 {
-            FIRST_BYTES.min(self.piece_bytes)
-        } else {
-            self.piece_bytes
-        };
+        let wanted = if self.index == 0 { FIRST_BYTES.min(self.piece_bytes) } else { self.piece_bytes };
         // A used buffer has its length still, so that nothing is cleared only to be read over.
         bytes.resize(wanted.max(self.rest.len()), 0);
         let mut length = self.rest.len();
@@ -78,11 +74,7 @@ impl Feed<'_> {
             self.rest.extend_from_slice(&bytes[cut..]);
             bytes.truncate(cut);
         }
-        let raw = Raw {
-            index: self.index,
-            at: self.at,
-            bytes,
-        };
+        let raw = Raw { index: self.index, at: self.at, bytes };
         self.index += 1;
         self.at += raw.bytes.len() as u64;
         Ok(Some(raw))
@@ -106,11 +98,7 @@ impl Feed<'_> {
             if plausible == Ok(true) {
                 return place;
             }
-            effort += if plausible == Err(Fault::More) {
-                bytes.len() - place
-            } else {
-                end - place
-            };
+            effort += if plausible == Err(Fault::More) { bytes.len() - place } else { end - place };
             if effort > CUT_EFFORT {
                 break;
             }
@@ -152,9 +140,7 @@ struct Crew<'a> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Reads everything from `read` into `outer`.
@@ -224,10 +210,7 @@ impl Crew<'_> {
         loop {
             let mut shared = lock(&self.shared);
             while !shared.over && shared.asked - shared.handed >= self.window {
-                shared = self
-                    .changed
-                    .wait(shared)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+                shared = self.changed.wait(shared).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
             if shared.over {
                 return;
@@ -244,24 +227,12 @@ impl Crew<'_> {
         let next = lock(&self.feed).next(buffer);
         let mut outcome = None;
         if let Ok(Some(raw)) = next {
-            let rules = Rules {
-                origin_us: self.origin.get().copied(),
-                ..self.rules
-            };
-            let mut piece = Piece {
-                slices: lock(&self.spares).pop().unwrap_or_default(),
-                ..Piece::default()
-            };
+            let rules = Rules { origin_us: self.origin.get().copied(), ..self.rules };
+            let mut piece =
+                Piece { slices: lock(&self.spares).pop().unwrap_or_default(), ..Piece::default() };
             let stop = scanner.read(&raw.bytes, 0, &rules, &mut piece);
-            let ahead = Ahead {
-                piece,
-                delta: scanner.delta(),
-                stop,
-            };
-            outcome = Some(Done {
-                raw,
-                ahead: Some(ahead),
-            });
+            let ahead = Ahead { piece, delta: scanner.delta(), stop };
+            outcome = Some(Done { raw, ahead: Some(ahead) });
         } else if let Err(error) = next {
             lock(&self.shared).error.get_or_insert(error);
         }
@@ -320,15 +291,8 @@ impl Crew<'_> {
 pub fn number(extra: &BTreeMap<String, String>, name: &str, otherwise: usize) -> Result<usize> {
     match extra.get(name) {
         None => Ok(otherwise),
-        Some(text) => text
-            .parse()
-            .ok()
-            .filter(|number| (1..1 << 30).contains(number))
-            .ok_or_else(|| {
-                Error::new(
-                    Kind::Limit,
-                    format!("option {name} is no number from 1 to 2^30: {text}"),
-                )
-            }),
+        Some(text) => text.parse().ok().filter(|number| (1..1 << 30).contains(number)).ok_or_else(|| {
+            Error::new(Kind::Limit, format!("option {name} is no number from 1 to 2^30: {text}"))
+        }),
     }
 }

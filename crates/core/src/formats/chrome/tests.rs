@@ -11,19 +11,11 @@ type Rows = Vec<BTreeMap<String, Value>>;
 
 fn options(threads: usize, piece_bytes: usize) -> Options {
     let extra = [("piece_bytes".to_owned(), piece_bytes.to_string())].into();
-    Options {
-        threads,
-        extra,
-        ..Options::default()
-    }
+    Options { threads, extra, ..Options::default() }
 }
 
 fn read_with(text: impl AsRef<[u8]>, options: &Options) -> crate::error::Result<Store> {
-    crate::decode(
-        "chrome_trace",
-        &Input::bytes(text.as_ref().to_vec(), Codec::Plain),
-        options,
-    )
+    crate::decode("chrome_trace", &Input::bytes(text.as_ref().to_vec(), Codec::Plain), options)
 }
 
 fn read(text: impl AsRef<[u8]>) -> Store {
@@ -31,11 +23,7 @@ fn read(text: impl AsRef<[u8]>) -> Store {
 }
 
 fn rows(store: &Store, table: &str) -> Rows {
-    if store.tables().contains_key(table) {
-        store.rows(table).unwrap()
-    } else {
-        Rows::new()
-    }
+    if store.tables().contains_key(table) { store.rows(table).unwrap() } else { Rows::new() }
 }
 
 fn text(row: &BTreeMap<String, Value>, column: &str) -> String {
@@ -50,34 +38,19 @@ fn text(row: &BTreeMap<String, Value>, column: &str) -> String {
 
 /// Columns of a table, a line a row.
 fn lines(store: &Store, table: &str, columns: &[&str]) -> Vec<String> {
-    let line = |row: &BTreeMap<String, Value>| {
-        columns
-            .iter()
-            .map(|c| text(row, c))
-            .collect::<Vec<_>>()
-            .join(" | ")
-    };
+    let line =
+        |row: &BTreeMap<String, Value>| columns.iter().map(|c| text(row, c)).collect::<Vec<_>>().join(" | ");
     rows(store, table).iter().map(line).collect()
 }
 
 fn notes(store: &Store) -> Vec<String> {
-    store
-        .facts
-        .notes
-        .iter()
-        .map(|n| format!("{} {} {}", n.slug, n.effect.as_str(), n.events))
-        .collect()
+    store.facts.notes.iter().map(|n| format!("{} {} {}", n.slug, n.effect.as_str(), n.events)).collect()
 }
 
 fn counts(store: &Store) -> (u64, u64, u64, u64) {
     let facts = &store.facts;
     assert_eq!(facts.events_seen, facts.events_stored + facts.events_lost);
-    (
-        facts.events_seen,
-        facts.events_stored,
-        facts.events_lost,
-        facts.events_repaired,
-    )
+    (facts.events_seen, facts.events_stored, facts.events_lost, facts.events_repaired)
 }
 
 const SLICE: [&str; 5] = ["track_id", "name", "ts_ps", "dur_ps", "args_json"];
@@ -85,73 +58,33 @@ const SLICE: [&str; 5] = ["track_id", "name", "ts_ps", "dur_ps", "args_json"];
 #[test]
 fn forms() {
     let event = r#"{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":2}"#;
-    let pretty =
-        "{\n  \"ph\" : \"X\" ,\n  \"name\" : \"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2 }";
+    let pretty = "{\n  \"ph\" : \"X\" ,\n  \"name\" : \"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2 }";
     for (text, end) in [
         (format!("[{event},{event}]"), None),
         (format!("\u{feff} [ {event} , {event} ] \n"), None),
         (format!("[{event},{pretty},]"), None),
-        (
-            format!("[\n{event},\n{event},\n"),
-            Some("missing-end info 0"),
-        ),
+        (format!("[\n{event},\n{event},\n"), Some("missing-end info 0")),
         (format!("[{event}\n{event}]"), Some("missing-comma info 0")),
         (format!("{{\"traceEvents\":[{event},{event}]}}"), None),
-        (
-            format!(
-                "{{\"a\":[{{}}],\"traceEvents\":[{event},{event}],\"displayTimeUnit\":\"ns\"}}"
-            ),
-            None,
-        ),
-        (
-            format!(
-                "{{\"x\":{{\"traceEvents\":[1]}},\"traceEvents\" : [{pretty},{event}], \"z\":1,}}"
-            ),
-            None,
-        ),
-        (
-            format!("{{\"traceEvents\":[{event},{event}]"),
-            Some("missing-end missing 0"),
-        ),
-        (
-            format!("{{\"traceEvents\":[{event}],\"traceEvents\":[{event}]}}"),
-            None,
-        ),
+        (format!("{{\"a\":[{{}}],\"traceEvents\":[{event},{event}],\"displayTimeUnit\":\"ns\"}}"), None),
+        (format!("{{\"x\":{{\"traceEvents\":[1]}},\"traceEvents\" : [{pretty},{event}], \"z\":1,}}"), None),
+        (format!("{{\"traceEvents\":[{event},{event}]"), Some("missing-end missing 0")),
+        (format!("{{\"traceEvents\":[{event}],\"traceEvents\":[{event}]}}"), None),
     ] {
         for piece in [1, 7, 1 << 20] {
             let store = read_with(&text, &options(1, piece)).unwrap();
             assert_eq!(counts(&store), (2, 2, 0, 0), "{text}");
-            assert_eq!(
-                lines(&store, "slice", &SLICE),
-                ["0 | a | 1000000 | 2000000 | -"; 2]
-            );
-            assert_eq!(
-                notes(&store),
-                end.map(str::to_owned).into_iter().collect::<Vec<_>>(),
-                "{text}"
-            );
+            assert_eq!(lines(&store, "slice", &SLICE), ["0 | a | 1000000 | 2000000 | -"; 2]);
+            assert_eq!(notes(&store), end.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{text}");
         }
     }
 }
 
 #[test]
 fn no_trace() {
-    for text in [
-        "",
-        "  \n",
-        "nonsense",
-        "{}",
-        "{\"a\":1}",
-        "\u{feff}",
-        "1",
-        "\"traceEvents\"",
-    ] {
+    for text in ["", "  \n", "nonsense", "{}", "{\"a\":1}", "\u{feff}", "1", "\"traceEvents\""] {
         let error = read_with(text, &options(1, 3)).err().unwrap();
-        assert_eq!(
-            error.kind,
-            crate::error::Kind::NotThisFormat,
-            "{text:?}: {error}"
-        );
+        assert_eq!(error.kind, crate::error::Kind::NotThisFormat, "{text:?}: {error}");
     }
     for text in ["{\"a\":", "{", "{\"a\":1,\"traceEv", "{\"traceEvents\":"] {
         assert_eq!(
@@ -189,51 +122,19 @@ fn head_and_tail_are_kept() {
 fn arguments() {
     for (event, args, repairs) in [
         (r#""args":{}"#, "-", vec![]),
-        (
-            r#""args":{ "a" : [ 1 , { "b" : "x y" } ] }"#,
-            r#"{"a":[1,{"b":"x y"}]}"#,
-            vec![],
-        ),
+        (r#""args":{ "a" : [ 1 , { "b" : "x y" } ] }"#, r#"{"a":[1,{"b":"x y"}]}"#, vec![]),
         (
             r#""args":{"a":NaN,"b":-Infinity}"#,
             r#"{"a":"NaN","b":"-Infinity"}"#,
             vec!["not-a-number repaired 1"],
         ),
-        (
-            r#""args":{"a":1,"b":2,"a":3}"#,
-            r#"{"b":2,"a":3}"#,
-            vec!["duplicate-key repaired 1"],
-        ),
-        (
-            r#""args":{"a":1,"\u0061":2}"#,
-            r#"{"\u0061":2}"#,
-            vec!["duplicate-key repaired 1"],
-        ),
-        (
-            r#""args":{"\u0061":1,"b":2}"#,
-            r#"{"\u0061":1,"b":2}"#,
-            vec![],
-        ),
-        (
-            r#""args":{"a":1},"args":{"b":2}"#,
-            r#"{"b":2}"#,
-            vec!["duplicate-key repaired 1"],
-        ),
-        (
-            r#""args":{"a":"\ud800"}"#,
-            "{\"a\":\"\u{fffd}\"}",
-            vec!["lone-surrogate repaired 1"],
-        ),
-        (
-            r#""args":{"a":"\ud83d\ude00\n"}"#,
-            "{\"a\":\"\u{1f600}\\n\"}",
-            vec![],
-        ),
-        (
-            r#""args":{"a":[1,],}"#,
-            r#"{"a":[1]}"#,
-            vec!["trailing-comma repaired 1"],
-        ),
+        (r#""args":{"a":1,"b":2,"a":3}"#, r#"{"b":2,"a":3}"#, vec!["duplicate-key repaired 1"]),
+        (r#""args":{"a":1,"\u0061":2}"#, r#"{"\u0061":2}"#, vec!["duplicate-key repaired 1"]),
+        (r#""args":{"\u0061":1,"b":2}"#, r#"{"\u0061":1,"b":2}"#, vec![]),
+        (r#""args":{"a":1},"args":{"b":2}"#, r#"{"b":2}"#, vec!["duplicate-key repaired 1"]),
+        (r#""args":{"a":"\ud800"}"#, "{\"a\":\"\u{fffd}\"}", vec!["lone-surrogate repaired 1"]),
+        (r#""args":{"a":"\ud83d\ude00\n"}"#, "{\"a\":\"\u{1f600}\\n\"}", vec![]),
+        (r#""args":{"a":[1,],}"#, r#"{"a":[1]}"#, vec!["trailing-comma repaired 1"]),
         (r#""args":[1,2]"#, r#"{"$args":[1,2]}"#, vec![]),
         (r#""args":null"#, "-", vec![]),
         (r#""args":"x""#, r#"{"$args":"x"}"#, vec![]),
@@ -242,39 +143,24 @@ fn arguments() {
             r#"{"a":1,"$s":"g","$cname":"q\"\\","$id":"0x1"}"#,
             vec![],
         ),
-        (
-            r#""tts":5,"stack":["a", "b"]"#,
-            r#"{"$tts":5,"$stack":["a","b"]}"#,
-            vec![],
-        ),
+        (r#""tts":5,"stack":["a", "b"]"#, r#"{"$tts":5,"$stack":["a","b"]}"#, vec![]),
     ] {
         let store = read(format!("[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,{event}}}]"));
         assert_eq!(lines(&store, "slice", &["args_json"]), [args], "{event}");
         assert_eq!(notes(&store), repairs, "{event}");
         assert_eq!(counts(&store), (1, 1, 0, repairs.len() as u64));
-        let needs = Needs {
-            args: false,
-            ..Needs::default()
-        };
+        let needs = Needs { args: false, ..Needs::default() };
         let bare = read_with(
             format!("[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,{event}}}]"),
-            &Options {
-                needs,
-                ..options(1, 64)
-            },
+            &Options { needs, ..options(1, 64) },
         )
         .unwrap();
         assert_eq!(lines(&bare, "slice", &["args_json"]), ["-"], "{event}");
         assert_eq!(notes(&bare), repairs);
     }
     let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
-    let store = read(format!(
-        "[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,\"args\":{{\"a\":{deep}}}}}]"
-    ));
-    assert_eq!(
-        lines(&store, "slice", &["args_json"]),
-        [r#"{"$dropped":"nested deeper than 256 levels"}"#]
-    );
+    let store = read(format!("[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,\"args\":{{\"a\":{deep}}}}}]"));
+    assert_eq!(lines(&store, "slice", &["args_json"]), [r#"{"$dropped":"nested deeper than 256 levels"}"#]);
 }
 
 #[test]
@@ -294,10 +180,7 @@ fn keys_that_come_twice_among_any_number() {
             assert_eq!(lines(&store, "slice", &["args_json"]), [expected]);
             assert_eq!(notes(&store), ["duplicate-key repaired 1"]);
         }
-        let store = read(format!(
-            "[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,\"args\":{{{}}}}}]",
-            args.join(",")
-        ));
+        let store = read(format!("[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,\"args\":{{{}}}}}]", args.join(",")));
         assert_eq!(notes(&store), [""; 0]);
     }
 }
@@ -357,19 +240,11 @@ fn what_our_exports_tell() {
     );
     assert_eq!(
         lines(&store, "track", &["name", "kind", "records"]),
-        [
-            "s7 | lane | dispatch",
-            "other | unknown | unknown",
-            "1 | async | annotation"
-        ]
+        ["s7 | lane | dispatch", "other | unknown | unknown", "1 | async | annotation"]
     );
     assert_eq!(
         lines(&store, "slice", &["op_name", "op_type", "args_json"]),
-        [
-            "w/a | MatMul | -",
-            "- | - | {\"$op_name\":7}",
-            "- | Send | -"
-        ]
+        ["w/a | MatMul | -", "- | - | {\"$op_name\":7}", "- | Send | -"]
     );
     assert_eq!(counts(&store), (6, 6, 0, 0));
 }

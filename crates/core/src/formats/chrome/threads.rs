@@ -27,22 +27,14 @@ impl Threads {
             let length = field.end - field.start;
             let chunk = data.get(field.start as usize..)?.first_chunk::<8>()?;
             let plain = length <= 8 && field.odd == 0;
-            let mask = if length >= 8 {
-                u64::MAX
-            } else {
-                !(u64::MAX << (8 * length))
-            };
-            plain.then_some((
-                u64::from_le_bytes(*chunk) & mask,
-                length << 1 | field.present() as u32,
-            ))
+            let mask = if length >= 8 { u64::MAX } else { !(u64::MAX << (8 * length)) };
+            plain.then_some((u64::from_le_bytes(*chunk) & mask, length << 1 | field.present() as u32))
         };
         let (pid, pid_form) = word(event.pid)?;
         let (tid, tid_form) = word(event.tid)?;
         // Never 0, which stands for an entry that is free. A form has five bits, a class 17.
         let form = 1 << 31 | class.small()? << 13 | pid_form << 8 | tid_form;
-        let hash =
-            (pid.rotate_left(32) ^ tid ^ u64::from(form)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = (pid.rotate_left(32) ^ tid ^ u64::from(form)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Some(((pid, tid, form), (hash >> 56) as usize))
     }
 }

@@ -65,11 +65,7 @@ impl Time {
             let shape = cursor.number()?;
             cursor.odd = odd;
             let number = &cursor.data[start..cursor.pos];
-            return Ok(if shape == Shape::Number {
-                Time::parse(number)
-            } else {
-                Time::Bad
-            });
+            return Ok(if shape == Shape::Number { Time::parse(number) } else { Time::Bad });
         }
         let shape = cursor.value(&mut crate::json::Minified::new(&mut none, start, false))?;
         Ok(match shape {
@@ -127,10 +123,7 @@ impl Time {
         if us.abs() > LARGEST_US {
             return Time::Out;
         }
-        Time::At {
-            us: us as i64,
-            ps: rest as i64,
-        }
+        Time::At { us: us as i64, ps: rest as i64 }
     }
 }
 
@@ -143,10 +136,7 @@ fn scaled(mantissa: i128, power: i64) -> Option<i128> {
         let factor = 10_i128.checked_pow(u32::try_from(power).ok()?)?;
         return mantissa.checked_mul(factor);
     }
-    let Some(divisor) = u32::try_from(-power)
-        .ok()
-        .and_then(|p| 10_i128.checked_pow(p))
-    else {
+    let Some(divisor) = u32::try_from(-power).ok().and_then(|p| 10_i128.checked_pow(p)) else {
         return Some(0);
     };
     let (quotient, rest) = (mantissa / divisor, mantissa % divisor);
@@ -163,9 +153,7 @@ fn exponent_of(text: &[u8]) -> Option<i64> {
         return None;
     }
     // Beyond a million every mantissa is 0 or out of range.
-    let value = digits
-        .iter()
-        .fold(0_i64, |v, d| (v * 10 + i64::from(d - b'0')).min(1_000_000));
+    let value = digits.iter().fold(0_i64, |v, d| (v * 10 + i64::from(d - b'0')).min(1_000_000));
     Some(sign * value)
 }
 
@@ -201,17 +189,7 @@ fn fast(data: &[u8], start: usize) -> Option<(i64, i64, usize)> {
 }
 
 /// Powers of ten.
-const TENS: [u64; 9] = [
-    1,
-    10,
-    100,
-    1_000,
-    10_000,
-    100_000,
-    1_000_000,
-    10_000_000,
-    100_000_000,
-];
+const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// The digits at the start of a chunk, as a number, and how many there are; the same work for any
 /// number of them, for the processor guesses lengths wrong.
@@ -283,17 +261,8 @@ mod tests {
 
     #[test]
     fn no_times() {
-        for text in [
-            "\"\"",
-            "\"x\"",
-            "true",
-            "NaN",
-            "[1]",
-            "{\"a\":NaN}",
-            "\"1e\"",
-            "\"1.2.3\"",
-            "\"0x10\"",
-        ] {
+        for text in ["\"\"", "\"x\"", "true", "NaN", "[1]", "{\"a\":NaN}", "\"1e\"", "\"1.2.3\"", "\"0x10\""]
+        {
             assert_eq!(read(text), Time::Bad, "{text}");
         }
         assert_eq!(read("null"), Time::Missing);
@@ -318,25 +287,11 @@ mod tests {
 
     #[test]
     fn fits_or_not() {
-        let time = Time::At {
-            us: i64::MAX / PS,
-            ps: 775_807,
-        };
+        let time = Time::At { us: i64::MAX / PS, ps: 775_807 };
         assert_eq!(time.since(0), Some(i64::MAX));
+        assert_eq!(Time::At { us: i64::MAX / PS, ps: 775_808 }.since(0), None);
         assert_eq!(
-            Time::At {
-                us: i64::MAX / PS,
-                ps: 775_808
-            }
-            .since(0),
-            None
-        );
-        assert_eq!(
-            Time::At {
-                us: 1_700_000_000_000_001,
-                ps: 5
-            }
-            .since(1_700_000_000_000_000),
+            Time::At { us: 1_700_000_000_000_001, ps: 5 }.since(1_700_000_000_000_000),
             Some(1_000_005)
         );
     }

@@ -30,10 +30,7 @@ pub fn thread_head(pid: Option<usize>, tid: bool) -> [u8; THREAD_HEAD] {
 pub fn thread_ids(key: &[u8]) -> (Option<&[u8]>, Option<&[u8]>) {
     let length = u32::from_le_bytes([key[2], key[3], key[4], key[5]]) as usize;
     let (pid, tid) = classed(key).0[THREAD_HEAD..].split_at(length);
-    (
-        (key[1] & 1 != 0).then_some(pid),
-        (key[1] & 2 != 0).then_some(tid),
-    )
+    ((key[1] & 1 != 0).then_some(pid), (key[1] & 2 != 0).then_some(tid))
 }
 
 /// A key without its class, and the class.
@@ -120,18 +117,13 @@ impl Tracks {
 
     fn plain(&mut self, key: &[u8]) -> Result<u32> {
         if self.keys.bytes() + key.len() > u32::MAX as usize {
-            return Err(Error::new(
-                Kind::Limit,
-                "the ids of all tracks take more than 4 GiB",
-            ));
+            return Err(Error::new(Kind::Limit, "the ids of all tracks take more than 4 GiB"));
         }
         let number = self.keys.intern(key);
         if number >= MOST_TRACKS {
             return Err(Error::new(
                 Kind::Limit,
-                format!(
-                    "more than {MOST_TRACKS} tracks (processes times threads, counters, sequences)"
-                ),
+                format!("more than {MOST_TRACKS} tracks (processes times threads, counters, sequences)"),
             ));
         }
         if number as usize == self.last_ps.len() {
@@ -208,10 +200,9 @@ impl Tracks {
             && value(b"name").is_some_and(|told| shows_steps(&told))
             && self.is_accelerator(pid);
         let about = match name {
-            b"process_name" | b"process_labels" | b"process_sort_index" => self
-                .processes
-                .entry(pid.unwrap_or(b"").to_vec())
-                .or_default(),
+            b"process_name" | b"process_labels" | b"process_sort_index" => {
+                self.processes.entry(pid.unwrap_or(b"").to_vec()).or_default()
+            }
             b"thread_name" | b"thread_sort_index" if is_thread => {
                 let track = self.number(thread)?;
                 if delimits {
@@ -223,10 +214,7 @@ impl Tracks {
                 let size: usize = self.other.iter().map(|(k, v)| k.len() + v.len()).sum();
                 if size + args.len() + name.len() <= OTHER_BYTES {
                     let key = format!("{} {}", String::from_utf8_lossy(name), origin(pid, tid));
-                    self.other.insert(
-                        key.trim_end().to_owned(),
-                        String::from_utf8_lossy(args).into_owned(),
-                    );
+                    self.other.insert(key.trim_end().to_owned(), String::from_utf8_lossy(args).into_owned());
                 }
                 return Ok(());
             }
@@ -239,9 +227,7 @@ impl Tracks {
             about.records = one_of(&RECORDS, b"records").or(about.records);
         }
         match name {
-            b"process_name" | b"thread_name" => {
-                about.name = value(b"name").or_else(|| about.name.take())
-            }
+            b"process_name" | b"thread_name" => about.name = value(b"name").or_else(|| about.name.take()),
             b"process_labels" => about.labels = value(b"labels").or_else(|| about.labels.take()),
             _ => {
                 let index = value(b"sort_index").and_then(|text| text.parse::<f64>().ok());
@@ -259,17 +245,13 @@ impl Tracks {
     /// True where the process with this id is called as profilers of TensorFlow and JAX call an accelerator.
     fn is_accelerator(&self, pid: Option<&[u8]>) -> bool {
         let about = self.processes.get(pid.unwrap_or(b""));
-        let name = about
-            .and_then(|about| about.name.as_deref())
-            .unwrap_or_default();
+        let name = about.and_then(|about| about.name.as_deref()).unwrap_or_default();
         (name.starts_with("/device:") && !name.starts_with("/device:CPU")) || name.contains("#Chip")
     }
 
     /// Names of processes.
     pub fn process_names(&self) -> impl Iterator<Item = &str> {
-        self.processes
-            .values()
-            .filter_map(|about| about.name.as_deref())
+        self.processes.values().filter_map(|about| about.name.as_deref())
     }
 }
 

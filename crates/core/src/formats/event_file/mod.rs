@@ -24,12 +24,8 @@ use records::{Events, Taker};
 const CONFIG_LIMIT: usize = 64 << 10;
 
 /// The entry of event files in the list of formats.
-pub const FORMAT: Format = Format {
-    name: "event_file",
-    sniff: sniff::sniff,
-    decode: Some(decode),
-    lazy: None,
-};
+pub const FORMAT: Format =
+    Format { name: "event_file", sniff: sniff::sniff, decode: Some(decode), lazy: None };
 
 /// Decodes an event file.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
@@ -38,43 +34,24 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     let mut collector = Collector::new(writer);
     let mut events = Events::new(&mut collector);
     let damage = events.read(&mut source)?.or(source.cut.take());
-    let Events {
-        kinds,
-        records,
-        broken,
-        ..
-    } = events;
+    let Events { kinds, records, broken, .. } = events;
     let bytes = source.offset();
     if records == 0 && broken == 0 {
         return Err(no_records(damage, bytes));
     }
     let (of_runs, of_graphs) = (collector.any_runs(), collector.any_graphs());
-    collector
-        .writer
-        .facts
-        .meta
-        .insert("records".into(), records.to_string());
+    collector.writer.facts.meta.insert("records".into(), records.to_string());
     for (kind, count) in &kinds {
-        collector
-            .writer
-            .facts
-            .meta
-            .insert(format!("records.{kind}"), count.to_string());
+        collector.writer.facts.meta.insert(format!("records.{kind}"), count.to_string());
     }
-    let summary = kinds
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let summary = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ");
     if !of_runs {
         let detail = if of_graphs {
             format!("{records} records with a graph and no run metadata: {summary}")
         } else {
             format!("{records} records and in none of them run metadata or a graph: {summary}")
         };
-        collector
-            .writer
-            .note("no-trace-in-events", Effect::Info, records, None, detail);
+        collector.writer.note("no-trace-in-events", Effect::Info, records, None, detail);
     }
     collector.finish(options)?;
     if let Some(damage) = damage {
@@ -87,38 +64,21 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
 fn no_records(damage: Option<Damage>, bytes: u64) -> Error {
     match damage {
         Some(damage) => Error::at(Kind::NotThisFormat, damage.offset, damage.seen),
-        None => Error::new(
-            Kind::Damaged,
-            format!("{bytes} bytes without a single record"),
-        ),
+        None => Error::new(Kind::Damaged, format!("{bytes} bytes without a single record")),
     }
 }
 
 impl Taker for Collector<'_> {
     /// A graph; its name says where it comes from.
     fn graph(&mut self, root: &'static messages::Message, bytes: &[u8], offset: u64) -> Result<()> {
-        self.graphs.set_prefix(if root.name == "MetaGraphDef" {
-            "meta/"
-        } else {
-            ""
-        });
+        self.graphs.set_prefix(if root.name == "MetaGraphDef" { "meta/" } else { "" });
         let walked = walk(&mut { bytes }, root, offset, self)?;
         report_walk(self.writer, &walked);
         Ok(())
     }
 
-    fn run_metadata(
-        &mut self,
-        tag: String,
-        step: Option<i64>,
-        bytes: &[u8],
-        offset: u64,
-    ) -> Result<()> {
-        self.begin_run(Run {
-            mark: Some(tag.clone()),
-            tag: Some(tag),
-            step,
-        });
+    fn run_metadata(&mut self, tag: String, step: Option<i64>, bytes: &[u8], offset: u64) -> Result<()> {
+        self.begin_run(Run { mark: Some(tag.clone()), tag: Some(tag), step });
         let walked = walk(&mut { bytes }, &RUN_METADATA, offset, self)?;
         report_walk(self.writer, &walked);
         Ok(())
@@ -127,10 +87,7 @@ impl Taker for Collector<'_> {
     fn keras_model(&mut self, tag: &str, config: &[u8]) {
         if config.len() <= CONFIG_LIMIT {
             let config = String::from_utf8_lossy(config).into_owned();
-            self.writer
-                .facts
-                .meta
-                .insert(format!("keras_model.{tag}"), config);
+            self.writer.facts.meta.insert(format!("keras_model.{tag}"), config);
         }
     }
 
@@ -138,8 +95,7 @@ impl Taker for Collector<'_> {
     fn lost(&mut self, slug: &'static str, offset: u64, detail: &str) {
         self.writer.facts.events_seen += 1;
         self.writer.facts.events_lost += 1;
-        self.writer
-            .note(slug, Effect::Lost, 1, Some(offset), detail);
+        self.writer.note(slug, Effect::Lost, 1, Some(offset), detail);
     }
 
     fn go_on(&mut self) -> Result<()> {

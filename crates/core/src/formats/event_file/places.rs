@@ -50,21 +50,8 @@ pub fn places(input: &Input) -> Result<Places> {
 }
 
 impl Places {
-    fn push(
-        &mut self,
-        kind: &'static str,
-        tag: &str,
-        step: Option<i64>,
-        offset: u64,
-        bytes: &[u8],
-    ) {
-        self.messages.push(Message {
-            kind,
-            tag: tag.to_owned(),
-            step,
-            offset,
-            length: bytes.len() as u64,
-        });
+    fn push(&mut self, kind: &'static str, tag: &str, step: Option<i64>, offset: u64, bytes: &[u8]) {
+        self.messages.push(Message { kind, tag: tag.to_owned(), step, offset, length: bytes.len() as u64 });
     }
 }
 
@@ -74,13 +61,7 @@ impl Taker for Places {
         Ok(())
     }
 
-    fn run_metadata(
-        &mut self,
-        tag: String,
-        step: Option<i64>,
-        bytes: &[u8],
-        offset: u64,
-    ) -> Result<()> {
+    fn run_metadata(&mut self, tag: String, step: Option<i64>, bytes: &[u8], offset: u64) -> Result<()> {
         let fields = || Fields::new(bytes, offset).map_while(std::result::Result::ok);
         if fields().any(|field| field.number == 1 && field.bytes().is_some()) {
             self.push("run_metadata", &tag, step, offset, bytes);

@@ -20,13 +20,7 @@ pub trait Taker {
     fn graph(&mut self, root: &'static Message, bytes: &[u8], offset: u64) -> Result<()>;
 
     /// A RunMetadata. `tag` is as in the file, numbered (`#2`) where another one before had it.
-    fn run_metadata(
-        &mut self,
-        tag: String,
-        step: Option<i64>,
-        bytes: &[u8],
-        offset: u64,
-    ) -> Result<()>;
+    fn run_metadata(&mut self, tag: String, step: Option<i64>, bytes: &[u8], offset: u64) -> Result<()>;
 
     /// The configuration of a Keras model.
     fn keras_model(&mut self, tag: &str, config: &[u8]);
@@ -52,25 +46,14 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     pub fn new(taker: &'a mut dyn Taker) -> Self {
-        Events {
-            taker,
-            kinds: BTreeMap::new(),
-            tags: BTreeMap::new(),
-            records: 0,
-            broken: 0,
-        }
+        Events { taker, kinds: BTreeMap::new(), tags: BTreeMap::new(), records: 0, broken: 0 }
     }
 
     /// Reads the records; gives the damage that ended them early.
     pub fn read(&mut self, source: &mut Source<'_>) -> Result<Option<Damage>> {
         loop {
             let offset = source.offset();
-            let damage = |seen: &str| {
-                Ok(Some(Damage {
-                    offset,
-                    seen: seen.into(),
-                }))
-            };
+            let damage = |seen: &str| Ok(Some(Damage { offset, seen: seen.into() }));
             let ahead = source.peek(12)?;
             if ahead.is_empty() {
                 return Ok(None);
@@ -87,11 +70,7 @@ impl<'a> Events<'a> {
             let length = u64::from_le_bytes(*frame);
             source.consume(12);
             if length > UNIT_LIMIT {
-                self.lose(
-                    "record-too-large",
-                    offset,
-                    "records too large to be read whole",
-                );
+                self.lose("record-too-large", offset, "records too large to be read whole");
                 if !source.skip(length.saturating_add(4))? {
                     return damage("the file ends inside a record");
                 }
@@ -132,11 +111,7 @@ impl<'a> Events<'a> {
             self.lose("broken-event", offset, "records that are no events");
             return Ok(());
         };
-        let step = all
-            .iter()
-            .filter(|field| field.number == 2)
-            .filter_map(Field::i64)
-            .next_back();
+        let step = all.iter().filter(|field| field.number == 2).filter_map(Field::i64).next_back();
         for field in &all {
             let Some(bytes) = field.bytes() else { continue };
             match field.number {
@@ -173,22 +148,11 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    fn run_metadata(
-        &mut self,
-        tag: &str,
-        step: Option<i64>,
-        bytes: &[u8],
-        offset: u64,
-    ) -> Result<()> {
+    fn run_metadata(&mut self, tag: &str, step: Option<i64>, bytes: &[u8], offset: u64) -> Result<()> {
         let again = self.tags.entry(tag.to_owned()).or_default();
         *again += 1;
-        let unique = if *again == 1 {
-            tag.to_owned()
-        } else {
-            format!("{tag}#{again}")
-        };
-        self.taker
-            .run_metadata(unique, step_of(tag).or(step), bytes, offset)
+        let unique = if *again == 1 { tag.to_owned() } else { format!("{tag}#{again}") };
+        self.taker.run_metadata(unique, step_of(tag).or(step), bytes, offset)
     }
 
     fn summary(&mut self, bytes: &[u8], offset: u64, step: Option<i64>) -> Result<()> {
@@ -196,8 +160,8 @@ impl<'a> Events<'a> {
         for value in values.filter(|value| value.number == 1) {
             let (mut tag, mut plugin, mut texts, mut kind) =
                 (String::new(), String::new(), Vec::new(), "other");
-            for inner in Fields::new(value.bytes().unwrap_or_default(), value.body)
-                .map_while(std::result::Result::ok)
+            for inner in
+                Fields::new(value.bytes().unwrap_or_default(), value.body).map_while(std::result::Result::ok)
             {
                 match inner.number {
                     1 => tag = inner.text().map_or(tag, |text| text.into_owned()),
@@ -215,24 +179,18 @@ impl<'a> Events<'a> {
                             .collect();
                     }
                     9 => {
-                        for data in fields(inner.bytes().unwrap_or_default())
-                            .filter(|data| data.number == 1)
+                        for data in fields(inner.bytes().unwrap_or_default()).filter(|data| data.number == 1)
                         {
                             let name = fields(data.bytes().unwrap_or_default())
                                 .filter(|name| name.number == 1)
                                 .last();
-                            plugin = name
-                                .and_then(|name| Some(name.text()?.into_owned()))
-                                .unwrap_or(plugin);
+                            plugin = name.and_then(|name| Some(name.text()?.into_owned())).unwrap_or(plugin);
                         }
                     }
                     _ => {}
                 }
             }
-            self.count(format!(
-                "summary {}",
-                if plugin.is_empty() { kind } else { &plugin }
-            ));
+            self.count(format!("summary {}", if plugin.is_empty() { kind } else { &plugin }));
             let Some((text, at)) = texts.first() else {
                 continue;
             };

@@ -28,33 +28,21 @@ static EVENT: Message = Message {
 static TAGGED: Message = Message {
     name: "TaggedRunMetadata",
     container: false,
-    fields: &[
-        one(1, "tag", Kind::Text),
-        one(2, "run_metadata", Kind::Bytes),
-    ],
+    fields: &[one(1, "tag", Kind::Text), one(2, "run_metadata", Kind::Bytes)],
 };
 
-static SOURCE: Message = Message {
-    name: "SourceMetadata",
-    container: false,
-    fields: &[one(1, "writer", Kind::Text)],
-};
+static SOURCE: Message =
+    Message { name: "SourceMetadata", container: false, fields: &[one(1, "writer", Kind::Text)] };
 
 /// True for a record whose length carries the right checksum, and in it the beginning of an event; or, where
 /// the length is damaged, for the version of the format.
 pub fn sniff(head: &[u8], _name: &str) -> bool {
-    let Some((frame, rest)) = head
-        .split_at_checked(12)
-        .filter(|(_, rest)| !rest.is_empty())
-    else {
+    let Some((frame, rest)) = head.split_at_checked(12).filter(|(_, rest)| !rest.is_empty()) else {
         return false;
     };
     let (length, checksum) = frame.split_at(8);
     let whole = masked_crc32c(length).to_le_bytes() == checksum;
-    let bytes = length
-        .iter()
-        .rev()
-        .fold(0, |all, byte| all << 8 | u64::from(*byte));
+    let bytes = length.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
     let data = &rest[..rest.len().min(usize::try_from(bytes).unwrap_or(usize::MAX))];
     let event = matches!(data.first(), Some(0x09 | 0x1a)) && score(&EVENT, data) > 0;
     (whole && event) || memmem::find(&rest[..rest.len().min(36)], VERSION).is_some()

@@ -34,11 +34,7 @@ fn push_value(out: &mut String, field: &Field<'_>) {
         2 => push_bytes(out, bytes),
         3 => push_i64(out, field.i64().unwrap_or_default()),
         4 => push_f32(out, field.f32().unwrap_or_default()),
-        5 => out.push_str(if field.bool().unwrap_or_default() {
-            "true"
-        } else {
-            "false"
-        }),
+        5 => out.push_str(if field.bool().unwrap_or_default() { "true" } else { "false" }),
         6 => push_text(out, &data_type_name(field.i64().unwrap_or_default())),
         7 => push_shape(out, bytes),
         8 => push_tensor(out, bytes),
@@ -114,12 +110,7 @@ fn push_list(out: &mut String, bytes: &[u8]) {
             }
             (4, Some(packed)) => {
                 for four in packed.chunks_exact(4) {
-                    item(&mut |out| {
-                        push_f32(
-                            out,
-                            f32::from_le_bytes([four[0], four[1], four[2], four[3]]),
-                        )
-                    });
+                    item(&mut |out| push_f32(out, f32::from_le_bytes([four[0], four[1], four[2], four[3]])));
                 }
             }
             (4, None) => item(&mut |out| push_f32(out, field.f32().unwrap_or_default())),
@@ -206,10 +197,8 @@ fn push_tensor(out: &mut String, bytes: &[u8]) {
     if let Some(content) = content.filter(|content| !content.is_empty()) {
         push_content(&mut values, dtype, content);
     }
-    let elements = dims.as_ref().and_then(|dims| {
-        dims.iter()
-            .try_fold(1_i64, |all, dim| all.checked_mul(*dim))
-    });
+    let elements =
+        dims.as_ref().and_then(|dims| dims.iter().try_fold(1_i64, |all, dim| all.checked_mul(*dim)));
     let size = match (element, elements, content) {
         (Some(element), Some(elements), _) if elements >= 0 => elements.checked_mul(element),
         (_, _, Some(content)) if !content.is_empty() => Some(content.len() as i64),
@@ -226,9 +215,7 @@ fn push_tensor(out: &mut String, bytes: &[u8]) {
         push_i64(object.key("bytes"), size);
     }
     if !values.is_empty() && values.len() <= TENSOR_LIMIT {
-        push_array(object.key("value"), &values, |out, value| {
-            out.push_str(value)
-        });
+        push_array(object.key("value"), &values, |out, value| out.push_str(value));
     }
     object.end();
 }
@@ -244,40 +231,22 @@ fn push_elements(values: &mut Vec<String>, field: &Field<'_>) {
     };
     match (field.number, field.bytes()) {
         (8, Some(body)) => add(&|out| push_bytes(out, body)),
-        (5 | 9, Some(packed)) => packed
-            .chunks_exact(4)
-            .take(TENSOR_LIMIT + 1)
-            .for_each(|four| {
-                add(&|out| {
-                    push_f32(
-                        out,
-                        f32::from_le_bytes([four[0], four[1], four[2], four[3]]),
-                    )
-                });
-            }),
-        (6 | 12, Some(packed)) => packed
-            .chunks_exact(8)
-            .take(TENSOR_LIMIT + 1)
-            .for_each(|eight| {
-                let bits = eight
-                    .iter()
-                    .rev()
-                    .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-                add(&|out| push_f64(out, f64::from_bits(bits)));
-            }),
+        (5 | 9, Some(packed)) => packed.chunks_exact(4).take(TENSOR_LIMIT + 1).for_each(|four| {
+            add(&|out| push_f32(out, f32::from_le_bytes([four[0], four[1], four[2], four[3]])));
+        }),
+        (6 | 12, Some(packed)) => packed.chunks_exact(8).take(TENSOR_LIMIT + 1).for_each(|eight| {
+            let bits = eight.iter().rev().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+            add(&|out| push_f64(out, f64::from_bits(bits)));
+        }),
         (5 | 9, None) => add(&|out| push_f32(out, field.f32().unwrap_or_default())),
         (6 | 12, None) => add(&|out| push_f64(out, field.f64().unwrap_or_default())),
-        (number, _) => field
-            .varints()
-            .flatten()
-            .take(TENSOR_LIMIT + 1)
-            .for_each(|value| {
-                add(&|out| match number {
-                    11 => out.push_str(if value != 0 { "true" } else { "false" }),
-                    16 | 17 => out.push_str(&value.to_string()),
-                    _ => push_i64(out, value as i64),
-                });
-            }),
+        (number, _) => field.varints().flatten().take(TENSOR_LIMIT + 1).for_each(|value| {
+            add(&|out| match number {
+                11 => out.push_str(if value != 0 { "true" } else { "false" }),
+                16 | 17 => out.push_str(&value.to_string()),
+                _ => push_i64(out, value as i64),
+            });
+        }),
     }
 }
 
@@ -290,10 +259,7 @@ fn push_content(values: &mut Vec<String>, dtype: i64, content: &[u8]) {
         return;
     }
     for element in content.chunks_exact(size) {
-        let bits = element
-            .iter()
-            .rev()
-            .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        let bits = element.iter().rev().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
         let mut value = String::new();
         match dtype {
             1 => push_f32(&mut value, f32::from_bits(bits as u32)),

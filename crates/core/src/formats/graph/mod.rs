@@ -4,8 +4,6 @@
 //! Bodies of library functions are graphs of their own, named `function/<name>`; their arguments and
 //! results are nodes of type `_Arg` and `_Retval`, so that every edge has both ends. An input of such
 //! a body, `node:output:index`, is stored with `index` as producer's slot.
-//!
-//! Over 400 lines because four kinds of files and two of bodies end in the same two rows.
 
 pub mod attr;
 pub mod node_def;
@@ -27,12 +25,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// The entry of graphs in the list of formats.
-pub const FORMAT: Format = Format {
-    name: "graph",
-    sniff: sniff::sniff,
-    decode: Some(decode),
-    lazy: None,
-};
+pub const FORMAT: Format = Format { name: "graph", sniff: sniff::sniff, decode: Some(decode), lazy: None };
 
 /// Decodes a graph file. Its events are the nodes of its graphs.
 pub fn decode(input: &Input, _options: &Options, writer: &mut Writer) -> Result<()> {
@@ -40,11 +33,7 @@ pub fn decode(input: &Input, _options: &Options, writer: &mut Writer) -> Result<
     let (root, form) = probe::choose(&read, &[&GRAPH_DEF, &META_GRAPH_DEF, &SAVED_MODEL])?;
     // Nobody recorded a graph: it has no time.
     writer.facts.producer = "unknown".into();
-    let mut visitor = GraphFile {
-        writer,
-        graphs: Graphs::new(""),
-        parts: 0,
-    };
+    let mut visitor = GraphFile { writer, graphs: Graphs::new(""), parts: 0 };
     let walked = match form {
         Form::Binary => walk(&mut read, root, 0, &mut visitor)?,
         Form::Text => walk_text(&mut read, root, 0, &mut visitor)?,
@@ -86,13 +75,7 @@ pub fn report_walk(writer: &mut Writer, walked: &Walked) {
     }
     if walked.unknown_fields > 0 {
         let detail = "fields that this version does not know were skipped";
-        writer.note(
-            "unknown-fields",
-            Effect::Info,
-            walked.unknown_fields,
-            None,
-            detail,
-        );
+        writer.note("unknown-fields", Effect::Info, walked.unknown_fields, None, detail);
     }
 }
 
@@ -130,13 +113,7 @@ impl Visitor for GraphFile<'_> {
         Ok(())
     }
 
-    fn broken(
-        &mut self,
-        container: &'static Message,
-        _number: u32,
-        offset: u64,
-        seen: &str,
-    ) -> Result<()> {
+    fn broken(&mut self, container: &'static Message, _number: u32, offset: u64, seen: &str) -> Result<()> {
         self.parts += 1;
         self.graphs.broken(self.writer, container, offset, seen);
         Ok(())
@@ -214,11 +191,7 @@ impl Graphs {
 
     fn numbered(&mut self, name: &str) -> String {
         let number = self.count(name);
-        let prefix = if name.contains('/') {
-            ""
-        } else {
-            self.prefix.as_str()
-        };
+        let prefix = if name.contains('/') { "" } else { self.prefix.as_str() };
         format!("{prefix}{name}/{number}")
     }
 
@@ -246,10 +219,7 @@ impl Graphs {
             ("GraphDef", 4) => {
                 for field in fields(value.bytes()).filter(|field| field.number == 1) {
                     let producer = field.i64().unwrap_or_default().to_string();
-                    writer
-                        .facts
-                        .meta
-                        .insert(format!("{graph}.producer_version"), producer);
+                    writer.facts.meta.insert(format!("{graph}.producer_version"), producer);
                 }
             }
             ("FunctionDefLibrary", 1) => self.function(writer, &graph, value.bytes())?,
@@ -259,22 +229,10 @@ impl Graphs {
     }
 
     /// Counts a field that could not be read.
-    pub fn broken(
-        &mut self,
-        writer: &mut Writer,
-        container: &'static Message,
-        offset: u64,
-        seen: &str,
-    ) {
+    pub fn broken(&mut self, writer: &mut Writer, container: &'static Message, offset: u64, seen: &str) {
         self.broken += 1;
         let detail = format!("part of a {} could not be read: {seen}", container.name);
-        writer.note(
-            "broken-graph-part",
-            Effect::Missing,
-            1,
-            Some(offset),
-            detail,
-        );
+        writer.note("broken-graph-part", Effect::Missing, 1, Some(offset), detail);
     }
 
     /// Notes text that is not UTF-8.
@@ -305,34 +263,19 @@ impl Graphs {
         for (key, value) in &node.attrs {
             push_attr(object.key(key), value);
         }
-        for (key, names) in [
-            ("original_node_names", node.nodes_before),
-            ("original_func_names", node.functions_before),
-        ] {
+        for (key, names) in
+            [("original_node_names", node.nodes_before), ("original_func_names", node.functions_before)]
+        {
             if !names.is_empty() {
                 push_array(object.key(key), names, |out, name| push_text(out, &name));
             }
         }
         object.end_unless_empty();
         self.nodes += 1;
-        node_row(
-            writer,
-            graph,
-            &node.name,
-            &node.op,
-            &node.device,
-            &self.args,
-        )?;
+        node_row(writer, graph, &node.name, &node.op, &node.device, &self.args)?;
         for (slot, input) in node.inputs.iter().enumerate() {
             let (producer, producer_slot) = producer(input, body);
-            edge_row(
-                writer,
-                graph,
-                producer,
-                producer_slot,
-                &node.name,
-                slot as i64,
-            )?;
+            edge_row(writer, graph, producer, producer_slot, &node.name, slot as i64)?;
         }
         Ok(())
     }
@@ -368,10 +311,7 @@ impl Graphs {
             for field in fields(argument) {
                 match field.number {
                     1 => name = field.text().unwrap_or(name),
-                    3 => push_text(
-                        object.key("type"),
-                        &data_type_name(field.i64().unwrap_or_default()),
-                    ),
+                    3 => push_text(object.key("type"), &data_type_name(field.i64().unwrap_or_default())),
                     4 => push_text(object.key("type_attr"), &field.text().unwrap_or_default()),
                     _ => {}
                 }
@@ -384,20 +324,10 @@ impl Graphs {
             writer.check()?;
         }
         for ((control, name), value) in results {
-            let (name, value) = (
-                String::from_utf8_lossy(name),
-                String::from_utf8_lossy(value),
-            );
+            let (name, value) = (String::from_utf8_lossy(name), String::from_utf8_lossy(value));
             node_row(writer, &graph, &name, "_Retval", "", "")?;
             let (from, slot) = producer(&value, Body::Function);
-            edge_row(
-                writer,
-                &graph,
-                from,
-                if control { -1 } else { slot },
-                &name,
-                0,
-            )?;
+            edge_row(writer, &graph, from, if control { -1 } else { slot }, &name, 0)?;
         }
         Ok(())
     }
@@ -422,10 +352,7 @@ fn producer(input: &str, body: Body) -> (&str, i64) {
         return (input, 0);
     };
     match body {
-        Body::Function => (
-            front.split_once(':').map_or(front, |(name, _)| name),
-            i64::from(slot),
-        ),
+        Body::Function => (front.split_once(':').map_or(front, |(name, _)| name), i64::from(slot)),
         Body::Graph => (front, i64::from(slot)),
     }
 }
@@ -444,18 +371,8 @@ pub fn node_row(
     device: &str,
     args: &str,
 ) -> Result<()> {
-    let args = if args.is_empty() {
-        Cell::Null
-    } else {
-        Cell::Text(args)
-    };
-    let cells = [
-        Cell::Text(graph),
-        Cell::Text(name),
-        Cell::Text(op),
-        Cell::Text(device),
-        args,
-    ];
+    let args = if args.is_empty() { Cell::Null } else { Cell::Text(args) };
+    let cells = [Cell::Text(graph), Cell::Text(name), Cell::Text(op), Cell::Text(device), args];
     writer.row(Table::Node, &cells).map(drop)
 }
 
@@ -468,12 +385,6 @@ pub fn edge_row(
     to: &str,
     to_slot: i64,
 ) -> Result<()> {
-    let cells = [
-        Cell::Text(graph),
-        Cell::Text(from),
-        Cell::I64(slot),
-        Cell::Text(to),
-        Cell::I64(to_slot),
-    ];
+    let cells = [Cell::Text(graph), Cell::Text(from), Cell::I64(slot), Cell::Text(to), Cell::I64(to_slot)];
     writer.row(Table::Edge, &cells).map(drop)
 }

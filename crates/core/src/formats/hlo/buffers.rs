@@ -149,15 +149,9 @@ impl Buffers {
             for at in trace.events.iter().filter_map(|event| held.get(&event.1)) {
                 *votes.entry(*at).or_default() += 1;
             }
-            let most = votes
-                .into_iter()
-                .max_by_key(|&(at, votes)| (votes, usize::MAX - at));
+            let most = votes.into_iter().max_by_key(|&(at, votes)| (votes, usize::MAX - at));
             let (needed, event) = needed(trace, &sizes);
-            let held = if needed > 0 {
-                live_after(trace, event, &sizes)
-            } else {
-                Vec::new()
-            };
+            let held = if needed > 0 { live_after(trace, event, &sizes) } else { Vec::new() };
             Replay {
                 needed,
                 at: trace.events[event].3.clone(),
@@ -367,23 +361,11 @@ mod tests {
 
     #[test]
     fn shared_buffers_count_once() {
-        let logical = |id, size| Logical {
-            id,
-            size,
-            ..Logical::default()
-        };
-        let found = Buffers {
-            logical: vec![logical(1, 100), logical(2, 30), logical(3, 100)],
-            ..Buffers::default()
-        };
-        let event = |kind, buffer, with| {
-            (
-                kind,
-                buffer,
-                with,
-                String::from(if buffer == 2 { "d" } else { "" }),
-            )
-        };
+        let logical = |id, size| Logical { id, size, ..Logical::default() };
+        let found =
+            Buffers { logical: vec![logical(1, 100), logical(2, 30), logical(3, 100)], ..Buffers::default() };
+        let event =
+            |kind, buffer, with| (kind, buffer, with, String::from(if buffer == 2 { "d" } else { "" }));
         let trace = Trace {
             events: vec![
                 event(0, 1, 0),

@@ -149,10 +149,7 @@ fn callees_first(module: &Module) -> (Vec<usize>, bool) {
     let called: Vec<Vec<u32>> = (module.computations.iter())
         .map(|one| {
             let inside = &module.instructions[one.instructions.clone()];
-            inside
-                .iter()
-                .flat_map(|it| it.called.iter().copied())
-                .collect()
+            inside.iter().flat_map(|it| it.called.iter().copied()).collect()
         })
         .collect();
     for start in 0..module.computations.len() {
@@ -192,10 +189,7 @@ pub fn costs(module: &Module) -> Costs {
     let mut inners = vec![Inner::default(); module.computations.len()];
     for &computation in &order {
         let range = module.computations[computation].instructions.clone();
-        let around = Inside {
-            module,
-            start: range.start,
-        };
+        let around = Inside { module, start: range.start };
         let mut open = Open::default();
         for at in range {
             let one = &module.instructions[at];
@@ -216,11 +210,7 @@ pub fn costs(module: &Module) -> Costs {
 }
 
 fn log2_ceil(number: f64) -> f64 {
-    if number > 1.0 {
-        number.log2().ceil()
-    } else {
-        0.0
-    }
+    if number > 1.0 { number.log2().ceil() } else { 0.0 }
 }
 
 /// The cost of one instruction: as XLA counts it, and as it runs.
@@ -230,34 +220,12 @@ pub(super) fn cost(
     inners: &[Inner],
     trips: Option<u64>,
 ) -> (Cost, Ran) {
-    let sub = |at: usize| {
-        called(one, at, inners)
-            .map(|inner| (inner.cost, inner.ran))
-            .unwrap_or_default()
-    };
-    let plain = |cost: Cost| {
-        (
-            cost,
-            Ran {
-                cost,
-                ..Ran::default()
-            },
-        )
-    };
+    let sub = |at: usize| called(one, at, inners).map(|inner| (inner.cost, inner.ran)).unwrap_or_default();
+    let plain = |cost: Cost| (cost, Ran { cost, ..Ran::default() });
     match &*one.opcode {
         "custom-call" => {
-            let unknown = Cost {
-                flops: -1.0,
-                transcendentals: 0.0,
-                bytes: -1.0,
-            };
-            (
-                unknown,
-                Ran {
-                    custom_calls: 1.0,
-                    ..Ran::default()
-                },
-            )
+            let unknown = Cost { flops: -1.0, transcendentals: 0.0, bytes: -1.0 };
+            (unknown, Ran { custom_calls: 1.0, ..Ran::default() })
         }
         "call" | "async-start" => sub(0),
         "while" => {
@@ -286,26 +254,17 @@ pub(super) fn cost(
         "fusion" => {
             let (cost, ran) = sub(0);
             let bytes = fusion_bytes(around, one, inners);
-            let ran = Ran {
-                cost: Cost { bytes, ..ran.cost },
-                ..ran
-            };
+            let ran = Ran { cost: Cost { bytes, ..ran.cost }, ..ran };
             (Cost { bytes, ..cost }, ran)
         }
         // Only the operations of what is applied count; its bytes stay in registers.
         "map" | "reduce" | "reduce-window" | "scatter" | "select-and-scatter" => {
-            let applied = |at: usize, times: f64| Cost {
-                bytes: 0.0,
-                ..sub(at).0 * times
-            };
+            let applied = |at: usize, times: f64| Cost { bytes: 0.0, ..sub(at).0 * times };
             let bytes = bytes(around, one);
             let source = operand(around, one, 1).elements();
             let operations = match &*one.opcode {
                 "map" => applied(0, one.shape.elements()),
-                "reduce" => applied(
-                    0,
-                    operand(around, one, 0).elements() - one.shape.first().elements(),
-                ),
+                "reduce" => applied(0, operand(around, one, 0).elements() - one.shape.first().elements()),
                 "reduce-window" => applied(0, windowed(one)),
                 "scatter" => {
                     // Operands, indices, and as many updates as operands.
@@ -314,18 +273,9 @@ pub(super) fn cost(
                 }
                 _ => applied(0, source * (window_size(one) - 1.0)) + applied(1, source),
             };
-            plain(
-                operations
-                    + Cost {
-                        bytes,
-                        ..Cost::default()
-                    },
-            )
+            plain(operations + Cost { bytes, ..Cost::default() })
         }
-        _ => plain(Cost {
-            bytes: bytes(around, one),
-            ..operations(around, one)
-        }),
+        _ => plain(Cost { bytes: bytes(around, one), ..operations(around, one) }),
     }
 }
 
@@ -343,10 +293,7 @@ fn window_size(one: &Instruction) -> f64 {
 
 /// How often a reduction over windows applies its function.
 fn windowed(one: &Instruction) -> f64 {
-    let (out, window) = (
-        one.shape.first(),
-        one.more.as_ref().map_or(&[][..], |more| &more.window),
-    );
+    let (out, window) = (one.shape.first(), one.more.as_ref().map_or(&[][..], |more| &more.window));
     let elements = out.elements();
     let wide = window.iter().filter(|dim| dim.size != 1).count();
     let padded = window.iter().filter(|dim| dim.padding != (0, 0)).count();
@@ -354,10 +301,7 @@ fn windowed(one: &Instruction) -> f64 {
         // A running sum: the window is as long as twice the dimension, and XLA counts what it will be rewritten to.
         let running = window.iter().position(|dim| {
             let (low, high) = dim.padding;
-            dim.size != 1
-                && low != 0
-                && low == high
-                && i128::from(dim.size) == 2 * i128::from(low) + 1
+            dim.size != 1 && low != 0 && low == high && i128::from(dim.size) == 2 * i128::from(low) + 1
         });
         if let Some(at) = running {
             let span = out.dim(at as i64);
@@ -371,14 +315,8 @@ fn windowed(one: &Instruction) -> f64 {
 
 /// Operations of an instruction that calls nothing.
 fn operations(around: &Inside<'_>, one: &Instruction) -> Cost {
-    let flops = |flops: f64| Cost {
-        flops,
-        ..Cost::default()
-    };
-    let functions = |transcendentals: f64| Cost {
-        transcendentals,
-        ..Cost::default()
-    };
+    let flops = |flops: f64| Cost { flops, ..Cost::default() };
+    let functions = |transcendentals: f64| Cost { transcendentals, ..Cost::default() };
     let elements = one.shape.elements();
     match &*one.opcode {
         "add"
@@ -446,10 +384,7 @@ fn operations(around: &Inside<'_>, one: &Instruction) -> Cost {
         }
         "convolution" => {
             let (input, kernel) = (operand(around, one, 0), operand(around, one, 1));
-            let counted = one
-                .more
-                .as_ref()
-                .and_then(|more| window::flops(one, more, input, kernel));
+            let counted = one.more.as_ref().and_then(|more| window::flops(one, more, input, kernel));
             flops(counted.unwrap_or_default())
         }
         "sort" => {
@@ -482,9 +417,7 @@ fn bytes(around: &Inside<'_>, one: &Instruction) -> f64 {
         "parameter" | "constant" | "get-tuple-element" | "bitcast" | "after-all" | "domain"
         | "add-dependency" => 0.0,
         "tuple" => 8.0 * one.shape.parts.len() as f64,
-        "transpose" if operand(around, one, 0).transposes_freely(&one.shape, &one.dimensions) => {
-            0.0
-        }
+        "transpose" if operand(around, one, 0).transposes_freely(&one.shape, &one.dimensions) => 0.0,
         "slice" => 2.0 * out,
         "dynamic-slice" => 2.0 * out + of(1),
         "dynamic-update-slice" => 2.0 * of(1) + of(2),

@@ -88,23 +88,14 @@ pub fn matching(a: &Module, b: &Module, named: bool) -> Matching {
     let exact = exact(a, b);
     let (left, right) = (Side::of(a, exact, true), Side::of(b, exact, true));
     if left.equals(&right) {
-        return (0..left.len())
-            .map(|at| (at, at, Basis::Identical))
-            .collect();
+        return (0..left.len()).map(|at| (at, at, Basis::Identical)).collect();
     }
     let (left, right) = (left.through_tuples(), right.through_tuples());
     // The same pairs, whichever of the two is called A.
     let swapped = right.rank() < left.rank();
-    let mut pairs = if swapped {
-        ordered(&right, &left, named)
-    } else {
-        ordered(&left, &right, named)
-    };
+    let mut pairs = if swapped { ordered(&right, &left, named) } else { ordered(&left, &right, named) };
     if swapped {
-        pairs = pairs
-            .into_iter()
-            .map(|(b, a, basis)| (a, b, basis))
-            .collect();
+        pairs = pairs.into_iter().map(|(b, a, basis)| (a, b, basis)).collect();
     }
     pairs.sort_unstable();
     pairs
@@ -136,19 +127,13 @@ pub fn changes(a: &Module, b: &Module, named: bool) -> Changes {
 /// What changed between two modules whose pairs are known.
 pub fn joined(a: &Module, b: &Module, pairs: &Matching) -> Changes {
     let exact = exact(a, b);
-    changes::of(
-        &Side::of(a, exact, true),
-        &Side::of(b, exact, true),
-        pairs,
-        exact,
-    )
+    changes::of(&Side::of(a, exact, true), &Side::of(b, exact, true), pairs, exact)
 }
 
 /// Pairs of A and C by those of A and B and of B and C, each as sure as the less sure of the two.
 pub fn chained(first: &Matching, second: &Matching) -> Matching {
-    let on: rustc_hash::FxHashMap<u32, (u32, Basis)> = (second.iter())
-        .map(|&(b, c, basis)| (b, (c, basis)))
-        .collect();
+    let on: rustc_hash::FxHashMap<u32, (u32, Basis)> =
+        (second.iter()).map(|&(b, c, basis)| (b, (c, basis))).collect();
     let both = first.iter().filter_map(|&(a, b, basis)| {
         let &(c, other) = on.get(&b)?;
         Some((a, c, basis.max(other)))

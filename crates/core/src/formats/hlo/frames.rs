@@ -20,11 +20,8 @@ pub struct Frame {
 }
 
 /// What TensorFlow writes as the place of an op: its own file that makes every op, or no file at all.
-const OF_NOBODY: [&str; 3] = [
-    "tensorflow/python/framework/ops.py",
-    "tensorflow\\python\\framework\\ops.py",
-    "dummy_file_name",
-];
+const OF_NOBODY: [&str; 3] =
+    ["tensorflow/python/framework/ops.py", "tensorflow\\python\\framework\\ops.py", "dummy_file_name"];
 
 impl Frame {
     /// Whether it says where somebody wrote the op.
@@ -46,10 +43,7 @@ pub(super) fn number(field: &Field<'_>) -> u32 {
 }
 
 /// Calls `take` with each field of a message. An error where the bytes contradict themselves.
-pub(super) fn each<'a>(
-    field: &Field<'a>,
-    mut take: impl FnMut(Field<'a>) -> Result<()>,
-) -> Result<()> {
+pub(super) fn each<'a>(field: &Field<'a>, mut take: impl FnMut(Field<'a>) -> Result<()>) -> Result<()> {
     for part in field.message().into_iter().flatten() {
         take(part.map_err(damaged)?)?;
     }
@@ -81,16 +75,8 @@ pub(super) fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
         }
         Ok(())
     })?;
-    let named = |names: &[String], at: u32| {
-        at.checked_sub(1)
-            .and_then(|at| names.get(at as usize))
-            .cloned()
-    };
-    let place = |at: u32| {
-        at.checked_sub(1)
-            .and_then(|at| locations.get(at as usize))
-            .copied()
-    };
+    let named = |names: &[String], at: u32| at.checked_sub(1).and_then(|at| names.get(at as usize)).cloned();
+    let place = |at: u32| at.checked_sub(1).and_then(|at| locations.get(at as usize)).copied();
     Ok(calls
         .into_iter()
         .map(|(location, parent)| {
@@ -116,11 +102,7 @@ mod tests {
 
     fn long(number: u16, body: &[u8]) -> Vec<u8> {
         let tag = number << 3 | 2;
-        [
-            &[(tag & 127) as u8 | 128, (tag >> 7) as u8, body.len() as u8],
-            body,
-        ]
-        .concat()
+        [&[(tag & 127) as u8 | 128, (tag >> 7) as u8, body.len() as u8], body].concat()
     }
 
     #[test]
@@ -136,11 +118,7 @@ mod tests {
         .concat();
         let metadata = [said(2, b"jit(f)/add"), vec![15 << 3, 2]].concat();
         let one = [said(1, b"add.1"), said(2, b"add"), said(7, &metadata)].concat();
-        let older = [
-            said(1, b"mul.2"),
-            said(7, &[said(3, b"b.py"), vec![32, 5]].concat()),
-        ]
-        .concat();
+        let older = [said(1, b"mul.2"), said(7, &[said(3, b"b.py"), vec![32, 5]].concat())].concat();
         let computation = [said(2, &one), said(2, &older)].concat();
         let said_module = [said(1, b"jit_f"), said(3, &computation), long(17, &index)].concat();
         let found = module(&said(1, &said_module)).expect("a program");
@@ -150,20 +128,10 @@ mod tests {
             function: function.into(),
             parent,
         };
-        assert_eq!(
-            found.frames,
-            [
-                frame("a.py", 7, "g", 0),
-                frame("", 0, "", 1),
-                frame("b.py", 5, "", 0)
-            ]
-        );
+        assert_eq!(found.frames, [frame("a.py", 7, "g", 0), frame("", 0, "", 1), frame("b.py", 5, "", 0)]);
         assert_eq!(found.name, "jit_f");
-        let names: Vec<_> = found
-            .instructions
-            .iter()
-            .map(|one| (&*one.name, &*one.op_name, one.frame))
-            .collect();
+        let names: Vec<_> =
+            found.instructions.iter().map(|one| (&*one.name, &*one.op_name, one.frame)).collect();
         assert_eq!(names, [("add.1", "jit(f)/add", 2), ("mul.2", "", 3)]);
     }
 
@@ -175,10 +143,7 @@ mod tests {
 
     #[test]
     fn the_frameworks_own_file_is_no_place() {
-        let of = |file: &str| Frame {
-            file: file.into(),
-            ..Frame::default()
-        };
+        let of = |file: &str| Frame { file: file.into(), ..Frame::default() };
         let own = "/lib/site-packages/tensorflow/python/framework/ops.py";
         for file in ["", "dummy_file_name", own, &own.replace('/', "\\")] {
             assert!(!of(file).is_told(), "{file}");

@@ -32,11 +32,7 @@ pub struct Donor {
 
 impl Default for Head {
     fn default() -> Self {
-        Head {
-            replicas: 1,
-            partitions: 1,
-            donors: Vec::new(),
-        }
+        Head { replicas: 1, partitions: 1, donors: Vec::new() }
     }
 }
 
@@ -115,10 +111,7 @@ impl Head {
 
 /// `{ (0, {}), (3, {1}) }`.
 fn donors_of_text(value: &[u8]) -> Vec<Donor> {
-    let mut cursor = Cursor {
-        bytes: value,
-        at: 0,
-    };
+    let mut cursor = Cursor { bytes: value, at: 0 };
     let mut found = Vec::new();
     loop {
         cursor.until(|one| one == b'(');
@@ -141,20 +134,13 @@ mod tests {
         let said = br#", is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }, buffer_donor={ (1, {}), (2, {0,1}) }, entry_computation_layout={(f32[8]{0})->f32[8]{0}}, replica_count=2, num_partitions=4, frontend_attributes={a="num_partitions=9, replica_count=9"}"#;
         let found = Head::of_text(said);
         assert_eq!((found.replicas, found.partitions), (2, 4));
-        let said: Vec<_> = (found.donors.iter())
-            .map(|one| (one.parameter, one.index.clone()))
-            .collect();
+        let said: Vec<_> = (found.donors.iter()).map(|one| (one.parameter, one.index.clone())).collect();
         assert_eq!(said, [(1, vec![]), (2, vec![0, 1])]);
     }
 
     #[test]
     fn a_text_that_says_nothing_runs_on_one_device() {
-        for said in [
-            &b""[..],
-            b", is_scheduled=true",
-            b", buffer_donor={",
-            b", num_partitions=x",
-        ] {
+        for said in [&b""[..], b", is_scheduled=true", b", buffer_donor={", b", num_partitions=x"] {
             assert_eq!(Head::of_text(said), Head::default(), "{said:?}");
         }
     }

@@ -102,8 +102,7 @@ impl Open {
                 // The condition of a loop, which comes second, is asked once more than its body runs.
                 let often = |at: usize| trips.map_or(1.0, |trips| trips as f64 + at as f64);
                 let called = one.called.iter().enumerate();
-                self.runs
-                    .extend(called.map(|(at, &called)| (called, often(at))));
+                self.runs.extend(called.map(|(at, &called)| (called, often(at))));
             }
             _ => {}
         }
@@ -166,9 +165,7 @@ fn written(around: &Inside<'_>, root: u32) -> Option<f64> {
         _ => around.shape(at).map(Shape::bytes),
     };
     match around.instruction(root) {
-        Some(one) if one.opcode == "tuple" => {
-            Some(one.operands.iter().filter_map(|&at| updated(at)).sum())
-        }
+        Some(one) if one.opcode == "tuple" => Some(one.operands.iter().filter_map(|&at| updated(at)).sum()),
         _ => updated(root),
     }
 }
@@ -210,9 +207,7 @@ fn steps(around: &Inside<'_>, root: &Instruction) -> FxHashMap<i64, i64> {
     };
     let parts = root.operands.iter().enumerate();
     let parts = parts.filter(|_| root.opcode == "tuple");
-    parts
-        .filter_map(|(place, &at)| step(i64::try_from(place).ok()?, around.instruction(at)?))
-        .collect()
+    parts.filter_map(|(place, &at)| step(i64::try_from(place).ok()?, around.instruction(at)?)).collect()
 }
 
 /// How often a loop goes round: as the compiler says, or else as the loop itself says that counts from one constant to
@@ -221,8 +216,7 @@ fn trips(around: &Inside<'_>, of: &Instruction, inners: &[Inner]) -> Option<u64>
     if of.opcode != "while" {
         return None;
     }
-    of.known_trip_count()
-        .or_else(|| counted(around, of, inners))
+    of.known_trip_count().or_else(|| counted(around, of, inners))
 }
 
 /// Trips of `for i in (start..end).step_by(step)`, which frameworks make.

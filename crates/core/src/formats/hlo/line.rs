@@ -27,11 +27,7 @@ pub struct Line<'a> {
 }
 
 /// `[ROOT] [%]name = SHAPE opcode(operands), key=value, …`
-pub fn instruction<'a>(
-    cursor: &mut Cursor<'a>,
-    line: &mut Line<'a>,
-    budget: &mut Budget,
-) -> Result<()> {
+pub fn instruction<'a>(cursor: &mut Cursor<'a>, line: &mut Line<'a>, budget: &mut Budget) -> Result<()> {
     line.root = cursor.take(b"ROOT ");
     cursor.blanks(false);
     cursor.take(b"%");
@@ -44,8 +40,7 @@ pub fn instruction<'a>(
     read.name = (*String::from_utf8_lossy(line.name)).into();
     read.shape = cursor.shape(0, budget)?.into();
     cursor.blanks(false);
-    let word =
-        cursor.until(|one| !(one.is_ascii_lowercase() || one.is_ascii_digit() || one == b'-'));
+    let word = cursor.until(|one| !(one.is_ascii_lowercase() || one.is_ascii_digit() || one == b'-'));
     if word.is_empty() || !cursor.take(b"(") {
         return Err(odd(cursor.at, "an instruction without an opcode"));
     }
@@ -94,10 +89,7 @@ pub(super) fn is_integer(shape: &Shape) -> bool {
 fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let value = value.strip_prefix(b"{").unwrap_or(value);
     let value = value.strip_suffix(b"}").unwrap_or(value);
-    value
-        .split(|&one| one == b',')
-        .map(last_name)
-        .filter(|name| !name.is_empty())
+    value.split(|&one| one == b',').map(last_name).filter(|name| !name.is_empty())
 }
 
 fn attribute<'a>(line: &mut Line<'a>, key: &[u8], value: &'a [u8]) {
@@ -173,9 +165,7 @@ fn metadata(line: &mut Line<'_>, value: &[u8]) {
             b"source_file" => line.place.file = unquoted(said),
             b"source_line" => line.place.line = integer(said).unwrap_or_default() as i32,
             b"stack_frame_id" => {
-                line.read.frame = integer(said)
-                    .and_then(|it| u32::try_from(it).ok())
-                    .unwrap_or(0)
+                line.read.frame = integer(said).and_then(|it| u32::try_from(it).ok()).unwrap_or(0)
             }
             _ => {}
         }
@@ -203,13 +193,8 @@ fn window(value: &[u8]) -> Vec<WindowDim> {
                 b"lhs_dilate" => one.base_dilation = said,
                 b"rhs_dilate" => one.dilation = said,
                 b"pad" => {
-                    let mut both = word
-                        .split(|&one| one == b'_')
-                        .map(|it| integer(it).unwrap_or_default());
-                    one.padding = (
-                        both.next().unwrap_or_default(),
-                        both.next().unwrap_or_default(),
-                    );
+                    let mut both = word.split(|&one| one == b'_').map(|it| integer(it).unwrap_or_default());
+                    one.padding = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
                 }
                 _ => {}
             }
@@ -221,9 +206,7 @@ fn window(value: &[u8]) -> Vec<WindowDim> {
 /// `b01f_01io->b01f`: batch, features and spatial dimensions of input, kernel and output.
 fn labels(value: &[u8]) -> Convolution {
     let mut made = Convolution::default();
-    let parts = value
-        .split(|&one| matches!(one, b'_' | b'-' | b'>'))
-        .filter(|part| !part.is_empty());
+    let parts = value.split(|&one| matches!(one, b'_' | b'-' | b'>')).filter(|part| !part.is_empty());
     for (which, part) in parts.take(3).enumerate() {
         for (at, &label) in part.iter().enumerate() {
             let at = at as i64;

@@ -26,11 +26,7 @@ use crate::error::Result;
 
 /// Reads a module from whatever holds one: `HloProto`, a bare `HloModuleProto`, `HloSnapshot`, text.
 pub fn module(bytes: &[u8]) -> Result<Module> {
-    if text::looks_like(bytes) {
-        text::read(bytes)
-    } else {
-        proto::read(bytes)
-    }
+    if text::looks_like(bytes) { text::read(bytes) } else { proto::read(bytes) }
 }
 
 #[cfg(test)]

@@ -163,13 +163,7 @@ pub struct WindowDim {
 
 impl Default for WindowDim {
     fn default() -> Self {
-        WindowDim {
-            size: 1,
-            stride: 1,
-            padding: (0, 0),
-            dilation: 1,
-            base_dilation: 1,
-        }
+        WindowDim { size: 1, stride: 1, padding: (0, 0), dilation: 1, base_dilation: 1 }
     }
 }
 

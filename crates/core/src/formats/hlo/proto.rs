@@ -11,9 +11,7 @@
 use super::buffers;
 use super::frames::{Frame, damaged, each, frames, number, text};
 use super::line::is_integer;
-use super::model::{
-    Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
-};
+use super::model::{Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode};
 use super::shape::{Budget, Element, Layout, Shape};
 use super::sharding;
 use super::shared::Shared;
@@ -63,9 +61,7 @@ pub fn written(bytes: &[u8]) -> Option<Written> {
     if is_module(inner) {
         return Some(Written::Proto);
     }
-    first(inner, 1)
-        .filter(|body| is_module(body))
-        .map(|_| Written::Snapshot)
+    first(inner, 1).filter(|body| is_module(body)).map(|_| Written::Snapshot)
 }
 
 /// Reads a proto.
@@ -74,17 +70,9 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
         let seen = "neither HloProto nor HloModuleProto nor HloSnapshot: no computation is in it";
         return Err(Error::new(Kind::NotThisFormat, seen));
     };
-    let mut found = Module {
-        written,
-        ..Module::default()
-    };
+    let mut found = Module { written, ..Module::default() };
     let mut budget = Budget::of(bytes.len());
-    let whole = Field {
-        number: 0,
-        value: Value::Bytes(bytes),
-        offset: 0,
-        body: 0,
-    };
+    let whole = Field { number: 0, value: Value::Bytes(bytes), offset: 0, body: 0 };
     match written {
         Written::Module => module(&whole, &mut found, &mut budget)?,
         Written::Snapshot => each(&whole, |part| match part.number {
@@ -152,9 +140,8 @@ fn module(field: &Field<'_>, found: &mut Module, budget: &mut Budget) -> Result<
         }
         Ok(())
     })?;
-    let by_id: FxHashMap<i64, usize> = (found.computations.iter().enumerate())
-        .map(|(at, one)| (one.id, at))
-        .collect();
+    let by_id: FxHashMap<i64, usize> =
+        (found.computations.iter().enumerate()).map(|(at, one)| (one.id, at)).collect();
     found.entry = entry_id.and_then(|id| by_id.get(&id)).copied().or_else(|| {
         let named = |one: &Computation| one.name == entry_name;
         found.computations.iter().position(named)
@@ -242,15 +229,12 @@ fn computation(
         Ok(())
     })?;
     if let Some(order) = pending.order.get(&made.id) {
-        let place: FxHashMap<i64, usize> = (order.iter().enumerate())
-            .map(|(at, &id)| (id, at))
-            .collect();
+        let place: FxHashMap<i64, usize> = (order.iter().enumerate()).map(|(at, &id)| (id, at)).collect();
         raws.sort_by_key(|raw: &Raw| place.get(&raw.id).copied().unwrap_or(usize::MAX));
     }
     let start = found.instructions.len();
-    let by_id: FxHashMap<i64, usize> = (raws.iter().enumerate())
-        .map(|(at, raw)| (raw.id, start + at))
-        .collect();
+    let by_id: FxHashMap<i64, usize> =
+        (raws.iter().enumerate()).map(|(at, raw)| (raw.id, start + at)).collect();
     let look_up = |ids: Vec<i64>, dangling: &mut u64| -> Vec<u32> {
         ids.iter()
             .map(|id| match by_id.get(id) {
@@ -367,9 +351,7 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
         raw.read.number = None;
     }
     raw.read.id = raw.id;
-    if let Some(literal) =
-        literal.filter(|_| is_integer(&raw.read.shape) && raw.read.opcode == "constant")
-    {
+    if let Some(literal) = literal.filter(|_| is_integer(&raw.read.shape) && raw.read.opcode == "constant") {
         raw.read.number = integer(&literal)?;
     }
     Ok(raw)
@@ -378,9 +360,7 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
 /// Fields that say what an instruction is, but for those that other parts of [`Instruction`] hold: names, shape,
 /// metadata, numbers of others, sharding, configuration of the backend, and what only marks it for tools.
 fn digest(field: &Field<'_>) -> Result<u64> {
-    const ELSEWHERE: [u32; 19] = [
-        1, 2, 3, 7, 9, 11, 13, 14, 26, 28, 35, 36, 37, 38, 40, 43, 68, 82, 88,
-    ];
+    const ELSEWHERE: [u32; 19] = [1, 2, 3, 7, 9, 11, 13, 14, 26, 28, 35, 36, 37, 38, 40, 43, 68, 82, 88];
     if ELSEWHERE.contains(&field.number) {
         return Ok(0);
     }
@@ -419,13 +399,7 @@ fn integer(field: &Field<'_>) -> Result<Option<i64>> {
 }
 
 fn window_dim(field: &Field<'_>) -> Result<WindowDim> {
-    let mut one = WindowDim {
-        size: 0,
-        stride: 0,
-        dilation: 0,
-        base_dilation: 0,
-        ..WindowDim::default()
-    };
+    let mut one = WindowDim { size: 0, stride: 0, dilation: 0, base_dilation: 0, ..WindowDim::default() };
     each(field, |part| {
         let said = part.i64().unwrap_or_default();
         match part.number {

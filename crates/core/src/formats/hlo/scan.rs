@@ -126,11 +126,7 @@ impl<'a> Cursor<'a> {
     pub fn shape(&mut self, depth: usize, budget: &mut Budget) -> Result<Shape> {
         budget.take(1, self.at as u64)?;
         if depth > Budget::DEPTH {
-            return Err(Error::at(
-                Kind::Limit,
-                self.at as u64,
-                "tuples nested too deep",
-            ));
+            return Err(Error::at(Kind::Limit, self.at as u64, "tuples nested too deep"));
         }
         self.blanks(false);
         let mut one = Shape::default();
@@ -171,9 +167,7 @@ impl<'a> Cursor<'a> {
             match size.unwrap_or(dim) {
                 b"" => {}
                 b"?" => sizes.push(0),
-                size => {
-                    sizes.push(integer(size).ok_or_else(|| odd(start, "a size that is no number"))?)
-                }
+                size => sizes.push(integer(size).ok_or_else(|| odd(start, "a size that is no number"))?),
             }
         }
         one.dims = sizes.into();
@@ -181,9 +175,7 @@ impl<'a> Cursor<'a> {
             let place = self.at;
             let body = self.value(b" ,)\n")?;
             let inner = body.strip_prefix(b"{").and_then(|it| it.strip_suffix(b"}"));
-            one.lay(layout(
-                inner.ok_or_else(|| odd(place, "a layout without its end"))?,
-            ));
+            one.lay(layout(inner.ok_or_else(|| odd(place, "a layout without its end"))?));
         }
         Ok(one)
     }
@@ -195,10 +187,7 @@ fn layout(body: &[u8]) -> Layout {
         Some(at) => (&body[..at], &body[at + 1..]),
         None => (body, &b""[..]),
     };
-    let mut one = Layout {
-        minor_to_major: integers(order),
-        ..Layout::default()
-    };
+    let mut one = Layout { minor_to_major: integers(order), ..Layout::default() };
     let mut key = b' ';
     let mut rest = more;
     while let Some((&next, behind)) = rest.split_first() {
@@ -260,17 +249,9 @@ pub fn unquoted(value: &[u8]) -> String {
             b'r' => made.push(b'\r'),
             b'0'..=b'7' => {
                 let digits = inner[at - 1..].iter().take(3);
-                let octal: Vec<u8> = digits
-                    .take_while(|it| matches!(it, b'0'..=b'7'))
-                    .copied()
-                    .collect();
+                let octal: Vec<u8> = digits.take_while(|it| matches!(it, b'0'..=b'7')).copied().collect();
                 at += octal.len() - 1;
-                made.push(
-                    octal
-                        .iter()
-                        .fold(0_u32, |sum, it| sum * 8 + u32::from(it - b'0'))
-                        as u8,
-                );
+                made.push(octal.iter().fold(0_u32, |sum, it| sum * 8 + u32::from(it - b'0')) as u8);
             }
             other => made.push(other),
         }

@@ -118,11 +118,7 @@ impl Shape {
     /// Bytes of an array; 0 for tuples and tokens.
     fn own_bytes(&self) -> f64 {
         let narrow = self.layout.as_ref().map_or(0, |layout| layout.bits);
-        let bits = if narrow > 0 {
-            narrow
-        } else {
-            self.element.bits()
-        };
+        let bits = if narrow > 0 { narrow } else { self.element.bits() };
         (self.elements() * f64::from(bits) / 8.0).ceil()
     }
 
@@ -146,26 +142,19 @@ impl Shape {
 
     /// Itself, or the first part of a tuple.
     pub fn first(&self) -> &Shape {
-        if self.is_tuple() {
-            self.parts.first().unwrap_or(self)
-        } else {
-            self
-        }
+        if self.is_tuple() { self.parts.first().unwrap_or(self) } else { self }
     }
 
     /// Size of a dimension; 1 where it has none of this number.
     pub fn dim(&self, at: i64) -> f64 {
         let at = usize::try_from(at).ok();
-        at.and_then(|at| self.dims.get(at))
-            .map_or(1.0, |&dim| dim.max(0) as f64)
+        at.and_then(|at| self.dims.get(at)).map_or(1.0, |&dim| dim.max(0) as f64)
     }
 
     /// The `place`-th fastest dimension.
     fn minor(&self, place: usize) -> Option<i64> {
         match &self.layout {
-            Some(layout) if !layout.minor_to_major.is_empty() => {
-                layout.minor_to_major.get(place).copied()
-            }
+            Some(layout) if !layout.minor_to_major.is_empty() => layout.minor_to_major.get(place).copied(),
             _ => (self.dims.len().checked_sub(place + 1)).map(|at| at as i64),
         }
     }
@@ -176,9 +165,7 @@ impl Shape {
         rank == made.dims.len()
             && rank == dimensions.len()
             && (0..rank).all(|place| {
-                let moved = made
-                    .minor(place)
-                    .and_then(|at| dimensions.get(usize::try_from(at).ok()?));
+                let moved = made.minor(place).and_then(|at| dimensions.get(usize::try_from(at).ok()?));
                 moved.copied() == self.minor(place)
             })
     }
@@ -187,20 +174,9 @@ impl Shape {
     pub fn lay(&mut self, layout: Layout) {
         let rank = self.dims.len();
         let usual = layout.minor_to_major.is_empty()
-            || layout
-                .minor_to_major
-                .iter()
-                .rev()
-                .copied()
-                .eq(0..rank as i64);
-        let layout = Layout {
-            minor_to_major: if usual {
-                Vec::new()
-            } else {
-                layout.minor_to_major
-            },
-            ..layout
-        };
+            || layout.minor_to_major.iter().rev().copied().eq(0..rank as i64);
+        let layout =
+            Layout { minor_to_major: if usual { Vec::new() } else { layout.minor_to_major }, ..layout };
         self.layout = (layout != Layout::default()).then(|| Box::new(layout));
     }
 }
@@ -237,10 +213,7 @@ impl fmt::Display for Shape {
             return Ok(());
         }
         f.write_str("{")?;
-        list(
-            f,
-            (0..self.dims.len()).filter_map(|place| self.minor(place)),
-        )?;
+        list(f, (0..self.dims.len()).filter_map(|place| self.minor(place)))?;
         if let Some(layout) = special {
             f.write_str(":")?;
             for (at, tile) in layout.tiles.iter().enumerate() {
@@ -278,10 +251,7 @@ impl Budget {
     /// Takes from it. A limit is an error with its place.
     pub fn take(&mut self, number: usize, offset: u64) -> Result<()> {
         let seen = "more shapes and instructions than any program has";
-        self.0 = self
-            .0
-            .checked_sub(number)
-            .ok_or_else(|| Error::at(Kind::Limit, offset, seen))?;
+        self.0 = self.0.checked_sub(number).ok_or_else(|| Error::at(Kind::Limit, offset, seen))?;
         Ok(())
     }
 }

@@ -14,11 +14,7 @@ fn joined(numbers: &[i64]) -> String {
 /// replicate_on_last_tile_dim 6, last_tile_dims 8, iota_reshape_dims 9, iota_transpose_perm 10.
 pub fn text(field: &Field<'_>, depth: usize) -> Result<String> {
     if depth > Budget::DEPTH {
-        return Err(Error::at(
-            Kind::Limit,
-            field.offset,
-            "shardings nested too deep",
-        ));
+        return Err(Error::at(Kind::Limit, field.offset, "shardings nested too deep"));
     }
     let (mut kind, mut replicated) = (0, false);
     let mut lists: [Vec<i64>; 5] = Default::default();

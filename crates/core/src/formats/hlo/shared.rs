@@ -154,14 +154,7 @@ mod tests {
 
     #[test]
     fn names_come_back_as_they_were_given() {
-        for text in [
-            "",
-            "add.1",
-            "é",
-            &"x".repeat(22),
-            &"x".repeat(23),
-            &"é".repeat(12),
-        ] {
+        for text in ["", "add.1", "é", &"x".repeat(22), &"x".repeat(23), &"é".repeat(12)] {
             assert_eq!(&*Name::from(text), text);
         }
         assert!(size_of::<Name>() <= 24);

@@ -63,11 +63,7 @@ pub fn summary(bytes: Vec<u8>) -> Result<Summary> {
     let module = super::module(&bytes)?;
     let (size, hash) = (bytes.len() as u64, xxh3_64(&bytes));
     drop(bytes);
-    Ok(Summary {
-        size,
-        hash,
-        ..of(&module)
-    })
+    Ok(Summary { size, hash, ..of(&module) })
 }
 
 /// Sums up a module.
@@ -85,13 +81,8 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
         doubles += u64::from(one.shape.element == double && one.opcode != "parameter");
     }
     let entry = module.entry.map(|at| &module.computations[at]);
-    let inside = entry.map_or(&[][..], |one| {
-        &module.instructions[one.instructions.clone()]
-    });
-    let mut parameters: Vec<_> = inside
-        .iter()
-        .filter(|one| one.opcode == "parameter")
-        .collect();
+    let inside = entry.map_or(&[][..], |one| &module.instructions[one.instructions.clone()]);
+    let mut parameters: Vec<_> = inside.iter().filter(|one| one.opcode == "parameter").collect();
     parameters.sort_by_key(|one| one.number);
     let shapes: Vec<String> = parameters.iter().map(|one| one.shape.to_string()).collect();
     let shape_of = |number| {
@@ -105,10 +96,7 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
         written: module.written,
         computations: module.computations.len() as u64,
         instructions: module.instructions.len() as u64,
-        opcodes: opcodes
-            .into_iter()
-            .map(|(name, count)| (name.to_owned(), count))
-            .collect(),
+        opcodes: opcodes.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
         cost: costs.module,
         ran: costs.module_ran,
         entry: entry.is_some(),
@@ -116,13 +104,8 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
         donors: donors(&module.head, shape_of),
         parameters: shapes.join(", "),
         memory: buffers.map(|buffers| buffers.totals()),
-        needed: buffers.map_or_else(Vec::new, |buffers| {
-            buffers
-                .replays()
-                .iter()
-                .map(|replay| replay.needed)
-                .collect()
-        }),
+        needed: buffers
+            .map_or_else(Vec::new, |buffers| buffers.replays().iter().map(|replay| replay.needed).collect()),
         doubles,
         dangling: module.dangling,
         unknown_fields: module.unknown_fields,
@@ -134,10 +117,7 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
 }
 
 /// The donors of a module with their bytes.
-pub fn donors<'a>(
-    head: &Head,
-    shape_of: impl Fn(i64) -> Option<&'a Shape>,
-) -> Vec<(Donor, Option<f64>)> {
+pub fn donors<'a>(head: &Head, shape_of: impl Fn(i64) -> Option<&'a Shape>) -> Vec<(Donor, Option<f64>)> {
     let bytes = |one: &Donor| shape_of(one.parameter).and_then(|shape| one.bytes(shape));
     let donors = head.donors.iter();
     donors.map(|one| (one.clone(), bytes(one))).collect()

@@ -1,5 +1,4 @@
 //! Programs as rows of tables: `hlo_computation`, `hlo_instruction`, `hlo_buffer` and `hlo_allocation`.
-//! Over 400 lines because one reading of a module fills all four, which share its texts and places.
 
 use super::buffers::{Buffers, Class, Replay};
 use super::cost::{Cost, Costs, Ran};
@@ -142,12 +141,7 @@ impl Tables {
                 Cell::F64(times),
             ];
             let (cost, ran) = &costs.computations[number];
-            push(
-                &mut self.computations,
-                place,
-                &cells,
-                &cost_cells(cost, ran),
-            )?;
+            push(&mut self.computations, place, &cells, &cost_cells(cost, ran))?;
             for at in one.instructions.clone() {
                 let instruction = &module.instructions[at];
                 texts.of(module, instruction);
@@ -192,15 +186,12 @@ impl Tables {
     fn memory(&mut self, module: &Module, place: &Place, found: &Buffers) -> Result<()> {
         let replays = found.replays();
         let live = held(found, &replays);
-        let names: FxHashMap<i64, &str> = (module.instructions.iter())
-            .map(|one| (one.id, &*one.name))
-            .collect();
+        let names: FxHashMap<i64, &str> =
+            (module.instructions.iter()).map(|one| (one.id, &*one.name)).collect();
         let mut placed: FxHashMap<i64, (i64, Class, i64)> = FxHashMap::default();
         for one in &found.allocations {
             for &(buffer, offset, _) in &one.assigned {
-                placed
-                    .entry(buffer)
-                    .or_insert((one.index, one.class, offset));
+                placed.entry(buffer).or_insert((one.index, one.class, offset));
             }
         }
         let mut index = String::new();
@@ -227,9 +218,8 @@ impl Tables {
             ];
             push(&mut self.buffers, place, &cells, &[])?;
         }
-        let heaps: FxHashMap<i64, &Replay> = (replays.iter())
-            .filter_map(|replay| replay.allocation.map(|at| (at, replay)))
-            .collect();
+        let heaps: FxHashMap<i64, &Replay> =
+            (replays.iter()).filter_map(|replay| replay.allocation.map(|at| (at, replay))).collect();
         for one in &found.allocations {
             let heap = heaps.get(&one.index);
             let cells = [
@@ -268,9 +258,8 @@ fn held(found: &Buffers, replays: &[Replay]) -> FxHashSet<i64> {
         .filter_map(|replay| replay.allocation.map(|index| (index, replay)))
         .filter(|&(index, _)| temporary(index))
         .collect();
-    let mut live: FxHashSet<i64> = (heaps.iter())
-        .flat_map(|(_, replay)| replay.held.iter().map(|held| held.0))
-        .collect();
+    let mut live: FxHashSet<i64> =
+        (heaps.iter()).flat_map(|(_, replay)| replay.held.iter().map(|held| held.0)).collect();
     for one in &found.allocations {
         if heaps.iter().any(|heap| heap.0 == one.index) {
             continue;
@@ -298,11 +287,7 @@ fn push(rows: &mut Rows, place: &Place, own: &[Cell<'_>], costs: &[Cell<'_>]) ->
 
 /// A text that is missing where it is empty.
 fn given(text: &str) -> Cell<'_> {
-    if text.is_empty() {
-        Cell::Null
-    } else {
-        Cell::Text(text)
-    }
+    if text.is_empty() { Cell::Null } else { Cell::Text(text) }
 }
 
 fn truth(value: bool) -> Cell<'static> {
@@ -343,12 +328,7 @@ impl Texts {
         let called = one.called.iter();
         list(
             &mut self.called,
-            called.map(|&at| {
-                module
-                    .computations
-                    .get(at as usize)
-                    .map(|it| it.name.as_str())
-            }),
+            called.map(|&at| module.computations.get(at as usize).map(|it| it.name.as_str())),
         );
     }
 }

@@ -82,14 +82,7 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
             if entry {
                 found.entry = Some(found.computations.len());
             }
-            computation(
-                name,
-                &mut cursor,
-                &mut found,
-                &mut calls,
-                &mut own,
-                (&mut budget, &mut shared),
-            )?;
+            computation(name, &mut cursor, &mut found, &mut calls, &mut own, (&mut budget, &mut shared))?;
         } else if !header.is_empty() {
             found.lost += 1;
         }
@@ -131,12 +124,7 @@ struct Frames {
 impl Frames {
     /// Reads a table if one begins here.
     fn table(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        const HEADS: [&[u8]; 4] = [
-            b"FileNames",
-            b"FunctionNames",
-            b"FileLocations",
-            b"StackFrames",
-        ];
+        const HEADS: [&[u8]; 4] = [b"FileNames", b"FunctionNames", b"FileLocations", b"StackFrames"];
         let Some(kind) = HEADS.iter().position(|head| {
             let mut ahead = *cursor;
             ahead.take(head) && ahead.line().trim_ascii().is_empty()
@@ -146,27 +134,18 @@ impl Frames {
         cursor.line();
         while cursor.peek().is_ascii_digit() {
             let line = cursor.line().trim_ascii();
-            let said = line
-                .iter()
-                .position(|&one| one == b' ')
-                .map_or(&b""[..], |at| &line[at + 1..]);
+            let said = line.iter().position(|&one| one == b' ').map_or(&b""[..], |at| &line[at + 1..]);
             let numbers = |keys: &[&[u8]]| -> Vec<i64> {
                 let body = said.strip_prefix(b"{").unwrap_or(said);
                 let body = body.strip_suffix(b"}").unwrap_or(body);
                 let pairs: Vec<(&[u8], &[u8])> = body
                     .split(|&one| one == b' ')
                     .filter_map(|pair| {
-                        pair.iter()
-                            .position(|&one| one == b'=')
-                            .map(|at| (&pair[..at], &pair[at + 1..]))
+                        pair.iter().position(|&one| one == b'=').map(|at| (&pair[..at], &pair[at + 1..]))
                     })
                     .collect();
-                let of = |key: &&[u8]| {
-                    pairs
-                        .iter()
-                        .find(|pair| pair.0 == *key)
-                        .and_then(|pair| integer(pair.1))
-                };
+                let of =
+                    |key: &&[u8]| pairs.iter().find(|pair| pair.0 == *key).and_then(|pair| integer(pair.1));
                 keys.iter().map(|key| of(key).unwrap_or_default()).collect()
             };
             match kind {
@@ -252,9 +231,8 @@ fn computation<'a>(
                 if one.root {
                     root = Some(at);
                 }
-                one.read.operands = (one.operands.iter())
-                    .map(|&name| names.get(name).copied().unwrap_or(MISSING))
-                    .collect();
+                one.read.operands =
+                    (one.operands.iter()).map(|&name| names.get(name).copied().unwrap_or(MISSING)).collect();
                 let unknown = one.read.operands.iter().zip(one.operands).enumerate();
                 let unknown = unknown.filter(|(_, (known, _))| **known == MISSING);
                 ahead.extend(unknown.map(|(place, (_, name))| (at, place, name)));

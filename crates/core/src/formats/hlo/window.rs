@@ -15,8 +15,7 @@ pub fn flops(one: &Instruction, more: &More, input: &Shape, kernel: &Shape) -> O
     let out = one.shape.first();
     let mut products = 1.0;
     for (at, &output_dim) in output_dims.iter().enumerate() {
-        let size =
-            |shape: &Shape, which: &[i64]| which.get(at).map_or(1.0, |&dim| shape.dim(dim)) as i64;
+        let size = |shape: &Shape, which: &[i64]| which.get(at).map_or(1.0, |&dim| shape.dim(dim)) as i64;
         let window = more.window.get(at).copied().unwrap_or_default();
         products *= positions(
             size(kernel, kernel_dims),
@@ -50,13 +49,7 @@ fn positions(kernel: i64, output: i64, input: i64, window: WindowDim) -> Option<
     let highest = base * (i128::from(input) - 1);
     let mut count = 0_i128;
     for at in 0..i128::from(short) {
-        count += hits(
-            at * short_step - low,
-            long_step,
-            i128::from(long),
-            base,
-            highest,
-        );
+        count += hits(at * short_step - low, long_step, i128::from(long), base, highest);
     }
     Some(count as f64)
 }
@@ -68,11 +61,7 @@ fn hits(start: i128, step: i128, n: i128, base: i128, highest: i128) -> i128 {
     }
     if step <= 0 {
         let inside = start.rem_euclid(base) == 0 && (0..=highest).contains(&start);
-        return if inside && step == 0 {
-            n
-        } else {
-            i128::from(inside)
-        };
+        return if inside && step == 0 { n } else { i128::from(inside) };
     }
     let (divisor, inverse) = extended(step.rem_euclid(base), base);
     let wanted = (-start).rem_euclid(base);
@@ -133,11 +122,7 @@ mod tests {
 
     #[test]
     fn no_size_takes_long() {
-        let window = WindowDim {
-            stride: 3,
-            base_dilation: 2,
-            ..WindowDim::default()
-        };
+        let window = WindowDim { stride: 3, base_dilation: 2, ..WindowDim::default() };
         assert!(positions(7, i64::MAX, i64::MAX, window).is_some());
         assert!(positions(i64::MAX, i64::MAX, 5, window).is_none());
     }

@@ -49,8 +49,7 @@ impl<'a> Arrows<'a> {
     /// Indexes the executions.
     pub fn new(found: &'a Collected, plan: &'a Plan) -> Result<Self> {
         let mut begins = vec![0_usize; found.nodes.len() + 1];
-        let (mut transfers, mut edges): (HashMap<_, Vec<u32>>, HashMap<_, Vec<u32>>) =
-            Default::default();
+        let (mut transfers, mut edges): (HashMap<_, Vec<u32>>, HashMap<_, Vec<u32>>) = Default::default();
         let mut senders = HashMap::new();
         let name = |one: &Placed| found.execs[one.exec as usize].name as usize;
         let executed = |one: &&Placed| matches!(one.class, Class::Op | Class::Thread);
@@ -60,31 +59,19 @@ impl<'a> Arrows<'a> {
         for code in 1..begins.len() {
             begins[code] += begins[code - 1];
         }
-        let mut by_name: Vec<u32> = (0..plan.placed.len() as u32)
-            .filter(|id| executed(&&plan.placed[*id as usize]))
-            .collect();
+        let mut by_name: Vec<u32> =
+            (0..plan.placed.len() as u32).filter(|id| executed(&&plan.placed[*id as usize])).collect();
         by_name.sort_by_key(|id| {
             let one = &plan.placed[*id as usize];
             (name(one), one.run, one.ts_ps, one.dur_ps, one.exec)
         });
-        for (id, one) in plan
-            .placed
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| one.class == Class::Transfer)
-        {
+        for (id, one) in plan.placed.iter().enumerate().filter(|(_, one)| one.class == Class::Transfer) {
             let exec = &found.execs[one.exec as usize];
             let bytes = found.spool.get(exec.place, exec.length as usize)?;
             let text = String::from_utf8_lossy(super::node::read(&bytes).label).into_owned();
             if let Some(label) = transfer(&text) {
-                transfers
-                    .entry((one.run, label.tensor().to_owned()))
-                    .or_default()
-                    .push(id as u32);
-                edges
-                    .entry((one.run, label.edge.to_owned()))
-                    .or_default()
-                    .push(id as u32);
+                transfers.entry((one.run, label.tensor().to_owned())).or_default().push(id as u32);
+                edges.entry((one.run, label.edge.to_owned())).or_default().push(id as u32);
                 senders.insert(id as u32, plan.devices.get(label.from).copied());
             }
         }
@@ -110,13 +97,7 @@ impl<'a> Arrows<'a> {
         let runs = &self.by_name[range];
         let placed = |id: &u32| &self.plan.placed[*id as usize];
         let until = runs.partition_point(|id| (placed(id).run, placed(id).ts_ps) <= (run, at_ps));
-        let before = || {
-            runs[..until]
-                .iter()
-                .rev()
-                .take_while(|id| placed(id).run == run)
-                .take(LOOK_BACK)
-        };
+        let before = || runs[..until].iter().rev().take_while(|id| placed(id).run == run).take(LOOK_BACK);
         let ended = |id: &&u32| placed(id).ts_ps + placed(id).dur_ps <= at_ps;
         let here = |id: &&u32| device.is_none_or(|device| placed(id).device == device);
         before()
@@ -134,12 +115,8 @@ impl<'a> Arrows<'a> {
 
     fn arrow(&self, node: &str, consumer: &Placed) -> Option<Arrow> {
         if self.ran(node) {
-            let producer =
-                self.producer(node, consumer.run, Some(consumer.device), consumer.ts_ps)?;
-            return Some(Arrow {
-                producer: Some(producer),
-                transfer: self.copied(node, producer, consumer),
-            });
+            let producer = self.producer(node, consumer.run, Some(consumer.device), consumer.ts_ps)?;
+            return Some(Arrow { producer: Some(producer), transfer: self.copied(node, producer, consumer) });
         }
         let (plan, found) = (self.plan, self.found);
         let edge = found.received.get(&(consumer.run, node.to_owned()));
@@ -167,10 +144,7 @@ impl<'a> Arrows<'a> {
         let producer = passed
             .and_then(|id| self.producer(bare, consumer.run, sender, end_ps(&id)))
             .or_else(|| self.producer(bare, consumer.run, sender, consumer.ts_ps));
-        (producer.is_some() || passed.is_some()).then_some(Arrow {
-            producer,
-            transfer: passed,
-        })
+        (producer.is_some() || passed.is_some()).then_some(Arrow { producer, transfer: passed })
     }
 
     /// The copy that brought a tensor from its producer on another device, where labels name the producer itself
@@ -194,10 +168,7 @@ impl<'a> Arrows<'a> {
         let mut found = Vec::new();
         for input in label.inputs() {
             let (node, slot) = graph_producer(input);
-            if let Some(arrow) = self
-                .arrow(node, &consumer)
-                .filter(|arrow| arrow.producer != Some(id))
-            {
+            if let Some(arrow) = self.arrow(node, &consumer).filter(|arrow| arrow.producer != Some(id)) {
                 found.push((input, slot, arrow));
             }
         }
@@ -208,11 +179,7 @@ impl<'a> Arrows<'a> {
                     one.ts_ps + one.dur_ps
                 })
             };
-            found = found
-                .into_iter()
-                .max_by_key(|(_, _, arrow)| end(arrow))
-                .into_iter()
-                .collect();
+            found = found.into_iter().max_by_key(|(_, _, arrow)| end(arrow)).into_iter().collect();
         }
         for (input, slot, arrow) in found {
             let name = input.strip_prefix('^').unwrap_or(input);
@@ -233,10 +200,7 @@ impl<'a> Arrows<'a> {
     ) -> Result<()> {
         let flow_id = self.arrows;
         let until = consumer.map_or(i64::MAX, |id| self.plan.placed[id as usize].ts_ps);
-        let stations: Vec<u32> = [arrow.producer, arrow.transfer, consumer]
-            .into_iter()
-            .flatten()
-            .collect();
+        let stations: Vec<u32> = [arrow.producer, arrow.transfer, consumer].into_iter().flatten().collect();
         if stations.len() < 2 {
             return Ok(());
         }
@@ -246,14 +210,9 @@ impl<'a> Arrows<'a> {
             let (end_ps, last) = (one.ts_ps + one.dur_ps, index + 1 == stations.len());
             let (phase, ts_ps) = match index {
                 0 => ("start", end_ps.min(until).max(one.ts_ps)),
-                _ if last => (
-                    "end",
-                    if consumer.is_some() {
-                        one.ts_ps
-                    } else {
-                        after.clamp(one.ts_ps, end_ps)
-                    },
-                ),
+                _ if last => {
+                    ("end", if consumer.is_some() { one.ts_ps } else { after.clamp(one.ts_ps, end_ps) })
+                }
                 // Within the slice, so that viewers bind it there.
                 _ => ("step", after.clamp(one.ts_ps, (end_ps - 1).max(one.ts_ps))),
             };
@@ -282,21 +241,15 @@ impl<'a> Arrows<'a> {
         let mut left: Vec<(u32, String)> = Vec::new();
         for ((_, tensor), ids) in &self.transfers {
             left.extend(
-                ids.iter()
-                    .filter(|id| !self.passed.contains_key(*id))
-                    .map(|id| (*id, tensor.clone())),
+                ids.iter().filter(|id| !self.passed.contains_key(*id)).map(|id| (*id, tensor.clone())),
             );
         }
         left.sort();
         for (id, tensor) in left {
             let one = self.plan.placed[id as usize];
             let sender = self.senders.get(&id).copied().flatten();
-            if let Some(producer) = self.producer(&tensor, one.run, sender, one.ts_ps + one.dur_ps)
-            {
-                let arrow = Arrow {
-                    producer: Some(producer),
-                    transfer: Some(id),
-                };
+            if let Some(producer) = self.producer(&tensor, one.run, sender, one.ts_ps + one.dur_ps) {
+                let arrow = Arrow { producer: Some(producer), transfer: Some(id) };
                 self.write(writer, &tensor, "DataFlow", arrow, None)?;
             }
         }
@@ -305,12 +258,7 @@ impl<'a> Arrows<'a> {
 }
 
 /// Of some executions, the last one that had begun before a consumer did, best one that had ended by then.
-fn latest(
-    plan: &Plan,
-    ids: &[u32],
-    consumer: &Placed,
-    fits: impl Fn(&Placed) -> bool,
-) -> Option<u32> {
+fn latest(plan: &Plan, ids: &[u32], consumer: &Placed, fits: impl Fn(&Placed) -> bool) -> Option<u32> {
     let placed = |id: &u32| &plan.placed[*id as usize];
     ids.iter()
         .filter(|id| placed(id).ts_ps <= consumer.ts_ps && fits(placed(id)))
@@ -325,16 +273,9 @@ fn copies(found: &Collected, plan: &Plan) -> Result<HashMap<(u32, String), Vec<u
         let entry = found.execs[one.exec as usize].entry;
         found.entries[entry as usize].device.as_str()
     };
-    let streams = || {
-        plan.placed
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| one.class == Class::Stream)
-    };
-    let numbered: HashSet<(u32, u32)> = streams()
-        .filter(|(_, one)| is_numbered(device(one)))
-        .map(|(_, one)| (one.run, one.device))
-        .collect();
+    let streams = || plan.placed.iter().enumerate().filter(|(_, one)| one.class == Class::Stream);
+    let numbered: HashSet<(u32, u32)> =
+        streams().filter(|(_, one)| is_numbered(device(one))).map(|(_, one)| (one.run, one.device)).collect();
     let mut copies: HashMap<_, Vec<u32>> = HashMap::new();
     for (id, one) in streams() {
         if !is_numbered(device(one)) && numbered.contains(&(one.run, one.device)) {
@@ -346,18 +287,12 @@ fn copies(found: &Collected, plan: &Plan) -> Result<HashMap<(u32, String), Vec<u
         }
         let bytes = found.spool.get(exec.place, exec.length as usize)?;
         let node = super::node::read(&bytes);
-        let (name, label) = (
-            String::from_utf8_lossy(node.name),
-            String::from_utf8_lossy(node.label),
-        );
+        let (name, label) = (String::from_utf8_lossy(node.name), String::from_utf8_lossy(node.label));
         let Some((edge, tensor)) = copied(&label, &name) else {
             continue;
         };
         for key in [edge, tensor] {
-            copies
-                .entry((one.run, key.to_owned()))
-                .or_default()
-                .push(id as u32);
+            copies.entry((one.run, key.to_owned())).or_default().push(id as u32);
         }
     }
     Ok(copies)

@@ -99,26 +99,13 @@ impl<'a> Collector<'a> {
     /// A collector of one run without a tag.
     pub fn new(writer: &'a mut Writer) -> Self {
         writer.facts.producer = "step_stats".into();
-        let found = Collected {
-            runs: vec![Run::default()],
-            ..Collected::default()
-        };
-        Collector {
-            writer,
-            graphs: Graphs::new(""),
-            parts: 0,
-            found,
-            flawed: false,
-            cost: None,
-        }
+        let found = Collected { runs: vec![Run::default()], ..Collected::default() };
+        Collector { writer, graphs: Graphs::new(""), parts: 0, found, flawed: false, cost: None }
     }
 
     /// Begins another run; what was found before belongs to earlier ones.
     pub fn begin_run(&mut self, run: Run) {
-        let prefix = run
-            .tag
-            .as_ref()
-            .map_or(String::new(), |tag| format!("{tag}/"));
+        let prefix = run.tag.as_ref().map_or(String::new(), |tag| format!("{tag}/"));
         self.graphs.set_prefix(&prefix);
         self.found.runs.push(run);
     }
@@ -140,8 +127,7 @@ impl<'a> Collector<'a> {
         let Some(start_ns) = node.times.start_ns else {
             self.writer.facts.events_lost += 1;
             let detail = "executions without a start time cannot be placed";
-            self.writer
-                .note("no-start-time", Effect::Lost, 1, Some(offset), detail);
+            self.writer.note("no-start-time", Effect::Lost, 1, Some(offset), detail);
             return Ok(());
         };
         let called = String::from_utf8_lossy(node.name);
@@ -168,9 +154,7 @@ impl<'a> Collector<'a> {
     /// Keeps which edge a node of a partition graph receives from.
     fn receiver(&mut self, bytes: &[u8]) {
         let op = fields(bytes).filter(|field| field.number == 2).last();
-        let receives = op
-            .and_then(|op| op.text())
-            .is_some_and(|op| matches!(&*op, "_Recv" | "_HostRecv"));
+        let receives = op.and_then(|op| op.text()).is_some_and(|op| matches!(&*op, "_Recv" | "_HostRecv"));
         if !receives || !self.graphs.in_partition() {
             return;
         }
@@ -182,19 +166,14 @@ impl<'a> Collector<'a> {
         });
         if let Some(edge) = edge {
             let run = self.found.runs.len() as u32 - 1;
-            self.found
-                .received
-                .insert((run, node.name.into_owned()), edge);
+            self.found.received.insert((run, node.name.into_owned()), edge);
         }
     }
 
     /// Lays out and writes what was collected.
     pub fn finish(self, options: &Options) -> Result<()> {
         if self.graphs.nodes > 0 {
-            self.writer
-                .facts
-                .meta
-                .insert("graph_nodes".into(), self.graphs.nodes.to_string());
+            self.writer.facts.meta.insert("graph_nodes".into(), self.graphs.nodes.to_string());
         }
         let plan = layout::plan(self.writer, &self.found)?;
         emit::emit(self.writer, options, &self.found, &plan)
@@ -208,10 +187,7 @@ impl Visitor for Collector<'_> {
         match container.name {
             "DeviceStepStats" => {
                 let run = self.found.runs.len() as u32 - 1;
-                self.found.entries.push(Entry {
-                    run,
-                    ..Entry::default()
-                });
+                self.found.entries.push(Entry { run, ..Entry::default() });
             }
             "CostGraphDef" => self.cost = Some(CostGraph::default()),
             _ => {}
@@ -226,8 +202,7 @@ impl Visitor for Collector<'_> {
             let dangling = cost.finish(self.writer, self.graphs.current())?;
             if dangling > 0 {
                 let detail = "edges of the cost graph name nodes that are not in it";
-                self.writer
-                    .note("dangling-cost-edges", Effect::Info, dangling, None, detail);
+                self.writer.note("dangling-cost-edges", Effect::Info, dangling, None, detail);
             }
         }
         self.graphs.leave();
@@ -271,14 +246,8 @@ impl Visitor for Collector<'_> {
             ("RunMetadata", 5) => {
                 for field in Fields::new(bytes, offset).flatten() {
                     let (key, text) = match field.number {
-                        1 => (
-                            "session_name",
-                            field.text().unwrap_or_default().into_owned(),
-                        ),
-                        2 => (
-                            "session_version",
-                            field.i64().unwrap_or_default().to_string(),
-                        ),
+                        1 => ("session_name", field.text().unwrap_or_default().into_owned()),
+                        2 => ("session_version", field.i64().unwrap_or_default().to_string()),
                         _ => continue,
                     };
                     self.writer.facts.meta.insert(key.into(), text);
@@ -303,20 +272,13 @@ impl Visitor for Collector<'_> {
         Ok(())
     }
 
-    fn broken(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        offset: u64,
-        seen: &str,
-    ) -> Result<()> {
+    fn broken(&mut self, container: &'static Message, number: u32, offset: u64, seen: &str) -> Result<()> {
         if (container.name, number) == ("DeviceStepStats", 2) {
             self.parts += 1;
             self.writer.facts.events_seen += 1;
             self.writer.facts.events_lost += 1;
             let detail = format!("executions could not be read: {seen}");
-            self.writer
-                .note("broken-execution", Effect::Lost, 1, Some(offset), detail);
+            self.writer.note("broken-execution", Effect::Lost, 1, Some(offset), detail);
         } else {
             self.graphs.broken(self.writer, container, offset, seen);
         }

@@ -75,16 +75,11 @@ impl CostGraph {
         node_row(writer, graph, &name, "", &device, &args)?;
         for (slot, input) in inputs.iter().enumerate() {
             let number = |wanted| super::node::number(input, wanted).map_or(0, int32);
-            self.edges
-                .push((number(1), number(2), self.names.len(), slot as i64));
+            self.edges.push((number(1), number(2), self.names.len(), slot as i64));
         }
         let (data, place) = (inputs.len(), self.names.len());
-        self.edges.extend(
-            controls
-                .iter()
-                .enumerate()
-                .map(|(slot, from)| (*from, -1, place, (data + slot) as i64)),
-        );
+        self.edges
+            .extend(controls.iter().enumerate().map(|(slot, from)| (*from, -1, place, (data + slot) as i64)));
         self.places.insert(id, self.names.len());
         self.names.push(name);
         Ok(())
@@ -113,10 +108,7 @@ fn push_output(out: &mut String, bytes: &[u8]) {
             1 => push_i64(object.key("bytes"), field.i64().unwrap_or_default()),
             2 => push_i64(object.key("alias_input"), field.i64().unwrap_or_default()),
             3 => push_shape(object.key("shape"), field.bytes().unwrap_or_default()),
-            4 => push_text(
-                object.key("dtype"),
-                &data_type_name(field.i64().unwrap_or_default()),
-            ),
+            4 => push_text(object.key("dtype"), &data_type_name(field.i64().unwrap_or_default())),
             _ => {}
         }
     }

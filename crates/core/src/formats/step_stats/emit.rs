@@ -18,19 +18,9 @@ const PIECE: usize = 1 << 15;
 
 /// Writes everything that was placed.
 pub fn emit(writer: &mut Writer, options: &Options, found: &Collected, plan: &Plan) -> Result<()> {
-    let mut arrows = if options.needs.tables {
-        Some(Arrows::new(found, plan)?)
-    } else {
-        None
-    };
-    let mut emitter = Emitter {
-        writer,
-        options,
-        found,
-        plan,
-        piece: SliceColumns::default(),
-        shape: String::new(),
-    };
+    let mut arrows = if options.needs.tables { Some(Arrows::new(found, plan)?) } else { None };
+    let mut emitter =
+        Emitter { writer, options, found, plan, piece: SliceColumns::default(), shape: String::new() };
     for id in 0..plan.placed.len() as u32 {
         emitter.one(id, arrows.as_mut())?;
         if emitter.piece.len() >= PIECE {
@@ -69,20 +59,11 @@ impl Emitter<'_> {
         let exec = &self.found.execs[placed.exec as usize];
         let bytes = self.found.spool.get(exec.place, exec.length as usize)?;
         let node = node::read(&bytes);
-        let (name, text) = (
-            String::from_utf8_lossy(node.name),
-            String::from_utf8_lossy(node.label),
-        );
+        let (name, text) = (String::from_utf8_lossy(node.name), String::from_utf8_lossy(node.label));
         if exec.flawed {
             self.writer.facts.events_repaired += 1;
             let detail = "text that is not UTF-8 was repaired";
-            self.writer.note(
-                "invalid-utf8",
-                Effect::Repaired,
-                1,
-                Some(exec.offset),
-                detail,
-            );
+            self.writer.note("invalid-utf8", Effect::Repaired, 1, Some(exec.offset), detail);
         }
         let (op_name, op_type) = op_of(placed.class, &name, &text);
 
@@ -93,9 +74,7 @@ impl Emitter<'_> {
         piece.ts_ps.push(placed.ts_ps);
         piece.dur_ps.push(placed.dur_ps);
         piece.op_name.push(self.writer.op_names.intern(op_name));
-        piece
-            .op_type
-            .push(op_type.map_or(NONE, |op_type| self.writer.op_types.intern(op_type)));
+        piece.op_type.push(op_type.map_or(NONE, |op_type| self.writer.op_types.intern(op_type)));
         piece.correlation.push(MISSING);
 
         let memories: Vec<Memory<'_>> = fields(&bytes)
@@ -111,23 +90,12 @@ impl Emitter<'_> {
         piece.args_end.push(piece.args_json.len() as u32);
 
         // Marks separate the steps, so they are needed whatever is asked.
-        if let Some(name) = [op_type, Some(op_name)]
-            .into_iter()
-            .flatten()
-            .find(|name| compiles(name))
-        {
+        if let Some(name) = [op_type, Some(op_name)].into_iter().flatten().find(|name| compiles(name)) {
             self.compile_mark(&placed, name)?;
         }
 
         if let Some(arrows) = arrows {
-            self.op_run(
-                id,
-                &placed,
-                &node,
-                &memories,
-                &bytes,
-                (op_name, op_type, &text),
-            )?;
+            self.op_run(id, &placed, &node, &memories, &bytes, (op_name, op_type, &text))?;
             self.allocations(id, &memories)?;
             self.tensors(id, op_name, &bytes)?;
             arrows.into(self.writer, id, &text)?;
@@ -163,10 +131,7 @@ impl Emitter<'_> {
             unplaced += u64::from(ps.is_none());
             ps.map_or(Cell::Null, Cell::I64)
         };
-        let after = |ns: i64| {
-            ns.checked_mul(1000)
-                .and_then(|ps| placed.ts_ps.checked_add(ps))
-        };
+        let after = |ns: i64| ns.checked_mul(1000).and_then(|ps| placed.ts_ps.checked_add(ps));
         let before = |ns: i128| i64::try_from((ns - i128::from(self.plan.origin_ns)) * 1000).ok();
         // TensorFlow 1.15 leaves what was in memory there: nothing is scheduled after it began.
         let began = times.start_ns.map(i128::from);
@@ -174,28 +139,16 @@ impl Emitter<'_> {
         let told = times.scheduled_ns.filter(sound);
         let scheduled = told.map_or(Cell::Null, |ns| cell(before(ns)));
         let op_start = cell(after(times.op_start_ns));
-        let op_end = if times.op_end_ns == 0 {
-            Cell::Null
-        } else {
-            cell(after(times.op_end_ns))
-        };
+        let op_end = if times.op_end_ns == 0 { Cell::Null } else { cell(after(times.op_end_ns)) };
         if unplaced > 0 {
             let detail = "moments of executions lie too far in time to be stored and are left out";
             let offset = self.found.execs[placed.exec as usize].offset;
-            self.writer.note(
-                "moment-out-of-range",
-                Effect::Missing,
-                1,
-                Some(offset),
-                detail,
-            );
+            self.writer.note("moment-out-of-range", Effect::Missing, 1, Some(offset), detail);
         }
         if told.is_none() && times.scheduled_ns.is_some() {
-            let detail =
-                "executions say that they were scheduled after they began, which is left out";
+            let detail = "executions say that they were scheduled after they began, which is left out";
             let offset = self.found.execs[placed.exec as usize].offset;
-            self.writer
-                .note("moment-out-of-range", Effect::Info, 1, Some(offset), detail);
+            self.writer.note("moment-out-of-range", Effect::Info, 1, Some(offset), detail);
         }
         let sum = |of: fn(&Memory<'_>) -> i64| match memories {
             [] => Cell::Null,
@@ -211,13 +164,8 @@ impl Emitter<'_> {
             .filter_map(|field| field.bytes())
             .map(node::output)
         {
-            let so_far = if let Cell::I64(sum) = output_bytes {
-                sum
-            } else {
-                0
-            };
-            output_bytes =
-                Cell::I64(so_far.saturating_add(output.allocation.requested_bytes.unwrap_or(0)));
+            let so_far = if let Cell::I64(sum) = output_bytes { sum } else { 0 };
+            output_bytes = Cell::I64(so_far.saturating_add(output.allocation.requested_bytes.unwrap_or(0)));
         }
         let cells = [
             Cell::I64(i64::from(id)),
@@ -229,16 +177,8 @@ impl Emitter<'_> {
             op_start,
             op_end,
             Cell::I64(placed.ts_ps + placed.dur_ps),
-            if label.is_empty() {
-                Cell::Null
-            } else {
-                Cell::Text(label)
-            },
-            if placed.class == Class::Thread {
-                Cell::I64(i64::from(times.thread))
-            } else {
-                Cell::Null
-            },
+            if label.is_empty() { Cell::Null } else { Cell::Text(label) },
+            if placed.class == Class::Thread { Cell::I64(i64::from(times.thread)) } else { Cell::Null },
             stat(1),
             stat(3),
             sum(|memory| memory.total_bytes),
@@ -253,13 +193,10 @@ impl Emitter<'_> {
         for memory in memories {
             let allocator = String::from_utf8_lossy(memory.allocator);
             for (micros, delta_bytes) in &memory.records {
-                let ns = micros
-                    .checked_mul(1000)
-                    .and_then(|ns| ns.checked_sub(self.plan.origin_ns));
+                let ns = micros.checked_mul(1000).and_then(|ns| ns.checked_sub(self.plan.origin_ns));
                 let Some(ts_ps) = ns.and_then(|ns| ns.checked_mul(1000)) else {
                     let detail = "movements of allocators lie too far in time to be stored";
-                    self.writer
-                        .note("allocation-out-of-range", Effect::Missing, 1, None, detail);
+                    self.writer.note("allocation-out-of-range", Effect::Missing, 1, None, detail);
                     continue;
                 };
                 let cells = [
@@ -301,15 +238,9 @@ impl Emitter<'_> {
                 },
                 known(allocation.requested_bytes),
                 known(allocation.allocated_bytes),
-                if allocator.is_empty() {
-                    Cell::Null
-                } else {
-                    Cell::Text(&allocator)
-                },
+                if allocator.is_empty() { Cell::Null } else { Cell::Text(&allocator) },
                 // The same 64 bits: no engine but DuckDB has unsigned numbers.
-                allocation
-                    .address
-                    .map_or(Cell::Null, |address| Cell::I64(address as i64)),
+                allocation.address.map_or(Cell::Null, |address| Cell::I64(address as i64)),
             ];
             self.writer.row(Table::Tensor, &cells)?;
         }
@@ -335,18 +266,13 @@ fn push_args(
         if let Some(bracket) = label.bracket {
             push_text(object.key("memory_note"), bracket);
         }
-    } else if let Some(transfer) = label::transfer(text).filter(|_| placed.class == Class::Transfer)
-    {
+    } else if let Some(transfer) = label::transfer(text).filter(|_| placed.class == Class::Transfer) {
         for (key, value) in [("size", transfer.size), ("rate", transfer.rate)] {
             if let Some(value) = value {
                 push_text(object.key(key), value);
             }
         }
-        for (key, value) in [
-            ("edge", transfer.edge),
-            ("from", transfer.from),
-            ("to", transfer.to),
-        ] {
+        for (key, value) in [("edge", transfer.edge), ("from", transfer.from), ("to", transfer.to)] {
             push_text(object.key(key), value);
         }
     } else if !text.is_empty() {
@@ -355,10 +281,7 @@ fn push_args(
     if !memories.is_empty() {
         push_array(object.key("memory"), memories, |out, memory| {
             let mut object = Object::begin(out);
-            push_text(
-                object.key("allocator"),
-                &String::from_utf8_lossy(memory.allocator),
-            );
+            push_text(object.key("allocator"), &String::from_utf8_lossy(memory.allocator));
             push_i64(object.key("total_bytes"), memory.total_bytes);
             push_i64(object.key("peak_bytes"), memory.peak_bytes);
             push_i64(object.key("live_bytes"), memory.live_bytes);
@@ -373,36 +296,19 @@ fn push_args(
             push_i64(object.key(key), value);
         }
     }
-    let referenced: Vec<&[u8]> = fields(bytes)
-        .filter(|field| field.number == 11)
-        .filter_map(|field| field.bytes())
-        .collect();
+    let referenced: Vec<&[u8]> =
+        fields(bytes).filter(|field| field.number == 11).filter_map(|field| field.bytes()).collect();
     if !referenced.is_empty() {
-        push_array(
-            object.key("referenced_tensors"),
-            referenced,
-            |out, bytes| {
-                let allocation = node::allocation(bytes);
-                let mut object = Object::begin(out);
-                push_i64(
-                    object.key("requested_bytes"),
-                    allocation.requested_bytes.unwrap_or(0),
-                );
-                push_i64(
-                    object.key("allocated_bytes"),
-                    allocation.allocated_bytes.unwrap_or(0),
-                );
-                push_text(
-                    object.key("allocator"),
-                    &String::from_utf8_lossy(allocation.allocator),
-                );
-                push_i64(object.key("allocation_id"), allocation.id.unwrap_or(0));
-                object
-                    .key("address")
-                    .push_str(&allocation.address.unwrap_or(0).to_string());
-                object.end();
-            },
-        );
+        push_array(object.key("referenced_tensors"), referenced, |out, bytes| {
+            let allocation = node::allocation(bytes);
+            let mut object = Object::begin(out);
+            push_i64(object.key("requested_bytes"), allocation.requested_bytes.unwrap_or(0));
+            push_i64(object.key("allocated_bytes"), allocation.allocated_bytes.unwrap_or(0));
+            push_text(object.key("allocator"), &String::from_utf8_lossy(allocation.allocator));
+            push_i64(object.key("allocation_id"), allocation.id.unwrap_or(0));
+            object.key("address").push_str(&allocation.address.unwrap_or(0).to_string());
+            object.end();
+        });
     }
     object.end_unless_empty();
 }

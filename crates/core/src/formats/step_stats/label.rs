@@ -27,21 +27,13 @@ impl<'a> OpLabel<'a> {
 
 /// Reads an executor's label; None when it is of another kind.
 pub fn op_label(label: &str) -> Option<OpLabel<'_>> {
-    let (bracket, rest) = match label
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("] "))
-    {
+    let (bracket, rest) = match label.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((bracket, rest)) => (Some(bracket), rest),
         None => (None, label),
     };
     let (name, call) = rest.split_once(" = ")?;
     let (op_type, arguments) = call.strip_suffix(')')?.split_once('(')?;
-    (!op_type.is_empty() && !name.is_empty()).then_some(OpLabel {
-        bracket,
-        name,
-        op_type,
-        arguments,
-    })
+    (!op_type.is_empty() && !name.is_empty()).then_some(OpLabel { bracket, name, op_type, arguments })
 }
 
 /// The parts of a received tensor's label.
@@ -68,15 +60,9 @@ impl<'a> Transfer<'a> {
 
 /// Name of the tensor that an edge carries: the edge without `edge_7_`.
 pub fn tensor_of(edge: &str) -> &str {
-    let numbered = edge
-        .strip_prefix("edge_")
-        .and_then(|rest| rest.split_once('_'));
+    let numbered = edge.strip_prefix("edge_").and_then(|rest| rest.split_once('_'));
     match numbered {
-        Some((number, tensor))
-            if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            tensor
-        }
+        Some((number, tensor)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => tensor,
         _ => edge,
     }
 }
@@ -86,41 +72,22 @@ pub fn transfer(label: &str) -> Option<Transfer<'_>> {
     let mut rest = label;
     let mut brackets = [None, None];
     for slot in &mut brackets {
-        if let Some((bracket, behind)) = rest
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once("] "))
-        {
+        if let Some((bracket, behind)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
             *slot = Some(bracket);
             rest = behind;
         }
     }
     let (edge, ends) = rest.split_once(" from ")?;
     let (from, to) = ends.split_once(" to ")?;
-    Some(Transfer {
-        size: brackets[0],
-        rate: brackets[1],
-        edge,
-        from,
-        to,
-    })
+    Some(Transfer { size: brackets[0], rate: brackets[1], edge, from, to })
 }
 
 /// Node and op type of a row on a GPU stream: from `@@node:OpType#` in the label, else from the node name.
 pub fn kernel<'a>(label: &'a str, node_name: &'a str) -> (&'a str, Option<&'a str>) {
-    let marked = label
-        .split_once("@@")
-        .and_then(|(_, rest)| rest.split_once('#'))
-        .map(|(name, _)| name);
-    match marked
-        .filter(|name| !name.is_empty())
-        .unwrap_or(node_name)
-        .split_once(':')
-    {
+    let marked = label.split_once("@@").and_then(|(_, rest)| rest.split_once('#')).map(|(name, _)| name);
+    match marked.filter(|name| !name.is_empty()).unwrap_or(node_name).split_once(':') {
         Some((name, op_type)) => (name, Some(op_type.split(':').next().unwrap_or(op_type))),
-        None => (
-            marked.filter(|name| !name.is_empty()).unwrap_or(node_name),
-            None,
-        ),
+        None => (marked.filter(|name| !name.is_empty()).unwrap_or(node_name), None),
     }
 }
 
@@ -139,10 +106,7 @@ pub fn received(name: &str) -> Option<&str> {
         return None;
     }
     let front = &name[..name.len() - digits];
-    front
-        .strip_suffix("_S")
-        .or_else(|| front.strip_suffix("/_"))
-        .filter(|bare| !bare.is_empty())
+    front.strip_suffix("_S").or_else(|| front.strip_suffix("/_")).filter(|bare| !bare.is_empty())
 }
 
 #[cfg(test)]
@@ -151,63 +115,39 @@ mod tests {
 
     #[test]
     fn executor_labels() {
-        let label = op_label(
-            "[mklcpu 0.1MB 0.1MB] layer1/MatMul = _MklMatMul(IteratorGetNext, w/read:1, ^x)",
-        )
-        .unwrap();
+        let label =
+            op_label("[mklcpu 0.1MB 0.1MB] layer1/MatMul = _MklMatMul(IteratorGetNext, w/read:1, ^x)")
+                .unwrap();
         assert_eq!(
             (label.bracket, label.name, label.op_type),
             (Some("mklcpu 0.1MB 0.1MB"), "layer1/MatMul", "_MklMatMul")
         );
-        assert_eq!(
-            label.inputs().collect::<Vec<_>>(),
-            ["IteratorGetNext", "w/read:1", "^x"]
-        );
+        assert_eq!(label.inputs().collect::<Vec<_>>(), ["IteratorGetNext", "w/read:1", "^x"]);
         assert_eq!(op_label("_SOURCE = NoOp()").unwrap().inputs().count(), 0);
-        for other in [
-            "",
-            "RecvTensor",
-            "a = b",
-            "a = (b)",
-            " = Op()",
-            "MEMCPYHtoD 12 bytes",
-            "[open a = Op(",
-        ] {
+        for other in ["", "RecvTensor", "a = b", "a = (b)", " = Op()", "MEMCPYHtoD 12 bytes", "[open a = Op("]
+        {
             assert_eq!(op_label(other), None, "{other}");
         }
     }
 
     #[test]
     fn transfers() {
-        let label =
-            "[0.5MB] [9.5Gb/s] edge_7_layer1/w/read from /job:ps/task:0 to /job:worker/task:0";
+        let label = "[0.5MB] [9.5Gb/s] edge_7_layer1/w/read from /job:ps/task:0 to /job:worker/task:0";
         let found = transfer(label).unwrap();
         assert_eq!(
             (found.size, found.rate, found.tensor()),
             (Some("0.5MB"), Some("9.5Gb/s"), "layer1/w/read")
         );
-        assert_eq!(
-            (found.from, found.to),
-            ("/job:ps/task:0", "/job:worker/task:0")
-        );
+        assert_eq!((found.from, found.to), ("/job:ps/task:0", "/job:worker/task:0"));
         assert_eq!(transfer("x from y to z").unwrap().tensor(), "x");
         assert_eq!(transfer("edge_7 from y"), None);
     }
 
     #[test]
     fn kernels() {
-        assert_eq!(
-            kernel("stuff@@conv1/Conv2D:Conv2D#id=1#", "x"),
-            ("conv1/Conv2D", Some("Conv2D"))
-        );
-        assert_eq!(
-            kernel("", "conv1/Conv2D:Conv2D"),
-            ("conv1/Conv2D", Some("Conv2D"))
-        );
-        assert_eq!(
-            kernel("MEMCPYHtoD 4 bytes", "x:Copy:MEMCPYHtoD"),
-            ("x", Some("Copy"))
-        );
+        assert_eq!(kernel("stuff@@conv1/Conv2D:Conv2D#id=1#", "x"), ("conv1/Conv2D", Some("Conv2D")));
+        assert_eq!(kernel("", "conv1/Conv2D:Conv2D"), ("conv1/Conv2D", Some("Conv2D")));
+        assert_eq!(kernel("MEMCPYHtoD 4 bytes", "x:Copy:MEMCPYHtoD"), ("x", Some("Copy")));
         assert_eq!(kernel("@@#", "unknown"), ("unknown", None));
     }
 

@@ -77,11 +77,7 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
     if !found.execs.is_empty() && origin_ns >= UNIX_NS {
         writer.facts.origin_unix_ns = Some(origin_ns);
     }
-    let classes: Vec<bool> = found
-        .entries
-        .iter()
-        .map(|entry| is_stream(&entry.device))
-        .collect();
+    let classes: Vec<bool> = found.entries.iter().map(|entry| is_stream(&entry.device)).collect();
     let numbered: BTreeSet<(u32, &str)> = found
         .entries
         .iter()
@@ -94,8 +90,7 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
     let mut fake_threads = 0;
     for (index, exec) in found.execs.iter().enumerate() {
         let entry = &found.entries[exec.entry as usize];
-        let Some((ts_ps, dur_ps)) =
-            place_in_time(writer, exec.start_ns, exec.dur_ns, origin_ns, exec.offset)
+        let Some((ts_ps, dur_ps)) = place_in_time(writer, exec.start_ns, exec.dur_ns, origin_ns, exec.offset)
         else {
             continue;
         };
@@ -110,45 +105,19 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
         };
         fake_threads += u64::from(exec.thread != 0 && entry.threads.is_empty());
         let device = entry_devices[exec.entry as usize];
-        let placed = Placed {
-            exec: index as u32,
-            track: 0,
-            device,
-            run: entry.run,
-            class,
-            ts_ps,
-            dur_ps,
-        };
-        let thread = if class == Class::Thread {
-            exec.thread
-        } else {
-            0
-        };
-        let stream = if class == Class::Stream {
-            entry.device.as_str()
-        } else {
-            ""
-        };
-        rows.entry(Row {
-            run: own_rows(found, entry.run),
-            device,
-            class,
-            thread,
-            stream,
-        })
-        .or_default()
-        .push(placed);
+        let placed = Placed { exec: index as u32, track: 0, device, run: entry.run, class, ts_ps, dur_ps };
+        let thread = if class == Class::Thread { exec.thread } else { 0 };
+        let stream = if class == Class::Stream { entry.device.as_str() } else { "" };
+        rows.entry(Row { run: own_rows(found, entry.run), device, class, thread, stream })
+            .or_default()
+            .push(placed);
     }
     if fake_threads > 0 {
-        let detail = "thread ids without thread names are lanes that tf Timeline left behind; they are ignored";
+        let detail =
+            "thread ids without thread names are lanes that tf Timeline left behind; they are ignored";
         writer.note("fake-thread-ids", Effect::Info, fake_threads, None, detail);
     }
-    let mut tracks = Tracks {
-        writer,
-        found,
-        numbered,
-        sort_index: 0,
-    };
+    let mut tracks = Tracks { writer, found, numbered, sort_index: 0 };
     let mut all = Vec::with_capacity(found.execs.len());
     for (row, mut placed) in rows {
         // The file's order decides between equals: the sort is stable and came from the file's order.
@@ -157,11 +126,7 @@ pub fn plan(writer: &mut Writer, found: &Collected) -> Result<Plan> {
         all.append(&mut placed);
     }
     write_marks(writer, &found.runs, &all)?;
-    Ok(Plan {
-        placed: all,
-        origin_ns,
-        devices,
-    })
+    Ok(Plan { placed: all, origin_ns, devices })
 }
 
 /// The run whose rows those of a run are: its own where it has a tag, else the first.
@@ -185,8 +150,7 @@ struct Row<'a> {
 /// The first start, unless it lies so far from the others that they would not fit.
 fn origin(found: &Collected) -> i64 {
     let mut starts: Vec<i64> = found.execs.iter().map(|exec| exec.start_ns).collect();
-    let (Some(least), Some(most)) = (starts.iter().min().copied(), starts.iter().max().copied())
-    else {
+    let (Some(least), Some(most)) = (starts.iter().min().copied(), starts.iter().max().copied()) else {
         return 0;
     };
     if most.checked_sub(least).is_some_and(|span| span <= NEAR_NS) {
@@ -195,11 +159,7 @@ fn origin(found: &Collected) -> i64 {
     let middle = starts.len() / 2;
     let middle = *starts.select_nth_unstable(middle).1;
     let near = middle.saturating_sub(NEAR_NS);
-    starts
-        .into_iter()
-        .filter(|start| *start >= near)
-        .min()
-        .unwrap_or(middle)
+    starts.into_iter().filter(|start| *start >= near).min().unwrap_or(middle)
 }
 
 /// Start and duration from the origin; counts what had to be repaired or does not fit.
@@ -227,13 +187,7 @@ fn place_in_time(
     if dur_ns < 0 {
         writer.facts.events_repaired += 1;
         let detail = "executions that end before they start are kept with no duration";
-        writer.note(
-            "negative-duration",
-            Effect::Repaired,
-            1,
-            Some(offset),
-            detail,
-        );
+        writer.note("negative-duration", Effect::Repaired, 1, Some(offset), detail);
     }
     Some(span)
 }
@@ -252,9 +206,7 @@ fn is_stream(device: &str) -> bool {
 
 /// True for a stream of its own; `stream:all` and `memcpy` show the same executions again.
 pub fn is_numbered(device: &str) -> bool {
-    device
-        .split_once("/stream:")
-        .is_some_and(|(_, name)| name.starts_with(|c: char| c.is_ascii_digit()))
+    device.split_once("/stream:").is_some_and(|(_, name)| name.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn kind(device: &str) -> &'static str {
@@ -315,15 +267,9 @@ impl Tracks<'_> {
             None => base(&device).to_owned(),
         };
         if row.class == Class::Thread {
-            let name = entry
-                .threads
-                .iter()
-                .find(|(id, _)| *id == row.thread)
-                .map_or("", |(_, name)| name.as_str());
-            let (name, origin) = (
-                name.to_owned(),
-                format!("{device} thread_id {}", row.thread),
-            );
+            let name =
+                entry.threads.iter().find(|(id, _)| *id == row.thread).map_or("", |(_, name)| name.as_str());
+            let (name, origin) = (name.to_owned(), format!("{device} thread_id {}", row.thread));
             let track = self.track(row, "thread", "execution", &process, &name, &origin)?;
             placed.iter_mut().for_each(|one| one.track = track);
             return Ok(());
@@ -334,25 +280,19 @@ impl Tracks<'_> {
             one.track = *lane;
         }
         placed.sort_by_key(|one| one.track);
-        let stream = device[base(&device).len()..]
-            .trim_start_matches('/')
-            .to_owned();
+        let stream = device[base(&device).len()..].trim_start_matches('/').to_owned();
         let again = row.class == Class::Stream
             && !is_numbered(&device)
             && self.numbered.contains(&(row.run, base(&device)));
         let mut numbers = Vec::new();
         for lane in 0..lanes {
             let (kind, records, name) = match row.class {
-                Class::Stream if lanes == 1 => (
-                    if again { "derived" } else { "device_stream" },
-                    "execution",
-                    stream.clone(),
-                ),
-                Class::Stream => (
-                    if again { "derived" } else { "lane" },
-                    "execution",
-                    format!("{stream} lane {lane}"),
-                ),
+                Class::Stream if lanes == 1 => {
+                    (if again { "derived" } else { "device_stream" }, "execution", stream.clone())
+                }
+                Class::Stream => {
+                    (if again { "derived" } else { "lane" }, "execution", format!("{stream} lane {lane}"))
+                }
                 // A received tensor's row spans the wait for it as well.
                 Class::Transfer => ("lane", "unknown", format!("{RECV_TENSOR} lane {lane}")),
                 _ if kind(&device) == "cpu" => ("lane", "execution", format!("lane {lane}")),
@@ -362,9 +302,7 @@ impl Tracks<'_> {
             };
             numbers.push(self.track(row, kind, records, &process, &name, &device)?);
         }
-        placed
-            .iter_mut()
-            .for_each(|one| one.track = numbers[one.track as usize]);
+        placed.iter_mut().for_each(|one| one.track = numbers[one.track as usize]);
         Ok(())
     }
 
@@ -396,9 +334,7 @@ fn write_marks(writer: &mut Writer, runs: &[Run], placed: &[Placed]) -> Result<(
     let mut spans: BTreeMap<u32, (i64, i64, u32)> = BTreeMap::new();
     for one in placed {
         let end_ps = one.ts_ps + one.dur_ps;
-        let span = spans
-            .entry(one.run)
-            .or_insert((one.ts_ps, end_ps, one.track));
+        let span = spans.entry(one.run).or_insert((one.ts_ps, end_ps, one.track));
         *span = (span.0.min(one.ts_ps), span.1.max(end_ps), span.2);
     }
     for (run, (start_ps, end_ps, track)) in spans {

@@ -31,12 +31,8 @@ use collect::Collector;
 pub use node::{Allocation, allocation, number};
 
 /// The entry of RunMetadata and StepStats in the list of formats.
-pub const FORMAT: Format = Format {
-    name: "run_metadata",
-    sniff: sniff::sniff,
-    decode: Some(decode),
-    lazy: None,
-};
+pub const FORMAT: Format =
+    Format { name: "run_metadata", sniff: sniff::sniff, decode: Some(decode), lazy: None };
 
 /// Decodes a RunMetadata or a bare StepStats, binary or text.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {

@@ -93,9 +93,7 @@ pub fn memory(bytes: &[u8]) -> Memory<'_> {
             5 => memory.in_use_bytes = field.i64().unwrap_or(memory.in_use_bytes),
             6 => {
                 let body = field.bytes().unwrap_or_default();
-                memory
-                    .records
-                    .push((number(body, 1).unwrap_or(0), number(body, 2).unwrap_or(0)));
+                memory.records.push((number(body, 1).unwrap_or(0), number(body, 2).unwrap_or(0)));
             }
             _ => {}
         }
@@ -138,23 +136,13 @@ pub fn output(bytes: &[u8]) -> Output<'_> {
     let mut output = Output::default();
     for field in fields(bytes) {
         match field.number {
-            1 => {
-                output.slot = field
-                    .i64()
-                    .map_or(output.slot, |slot| i64::from(slot as i32))
-            }
+            1 => output.slot = field.i64().map_or(output.slot, |slot| i64::from(slot as i32)),
             3 => {
                 for inner in fields(field.bytes().unwrap_or_default()) {
                     match inner.number {
-                        1 => {
-                            output.dtype = inner
-                                .i64()
-                                .map_or(output.dtype, |dtype| i64::from(dtype as i32))
-                        }
+                        1 => output.dtype = inner.i64().map_or(output.dtype, |dtype| i64::from(dtype as i32)),
                         2 => output.shape = inner.bytes().or(output.shape),
-                        4 => {
-                            output.allocation = inner.bytes().map_or(output.allocation, allocation)
-                        }
+                        4 => output.allocation = inner.bytes().map_or(output.allocation, allocation),
                         _ => {}
                     }
                 }
@@ -184,8 +172,5 @@ pub fn allocation(bytes: &[u8]) -> Allocation<'_> {
 
 /// The last value of a number field of a message.
 pub fn number(bytes: &[u8], number: u32) -> Option<i64> {
-    fields(bytes)
-        .filter(|field| field.number == number)
-        .filter_map(|field: Field<'_>| field.i64())
-        .last()
+    fields(bytes).filter(|field| field.number == number).filter_map(|field: Field<'_>| field.i64()).last()
 }

@@ -72,11 +72,7 @@ impl Spool {
                 }
                 // Pieces that lie far from each other are read one by one: what lies between is not wanted.
                 let there = self.flushed - place;
-                let wanted = if ahead.is_near(place) {
-                    length.max(AHEAD_BYTES)
-                } else {
-                    length
-                };
+                let wanted = if ahead.is_near(place) { length.max(AHEAD_BYTES) } else { length };
                 let wanted = usize::try_from(there).map_or(wanted, |there| wanted.min(there));
                 ahead.first = place;
                 ahead.bytes.resize(wanted, 0);

@@ -89,11 +89,7 @@ impl<'a> Memory<'a> {
         let of = |number| fields(bytes).filter(move |field| field.number == number);
         let mut held: Vec<Held<'_>> = of(7)
             .filter_map(|field| field.bytes())
-            .map(|bytes| Held {
-                end: number(bytes, 1),
-                bytes,
-                records: Vec::new(),
-            })
+            .map(|bytes| Held { end: number(bytes, 1), bytes, records: Vec::new() })
             .collect();
         held.sort_by_key(|held| held.end);
         for record in of(11).filter_map(|field| field.bytes()) {
@@ -122,11 +118,7 @@ impl<'a> Memory<'a> {
         write_allocator(stats, &held, device);
         for entry in fields(held.bytes).filter(|field| field.number == 11) {
             let (slot, memory) = entry.entry();
-            write_output(
-                stats,
-                slot,
-                memory.as_ref().and_then(|memory| memory.bytes()),
-            );
+            write_output(stats, slot, memory.as_ref().and_then(|memory| memory.bytes()));
         }
         let either = |host, accelerator| match number(held.bytes, host) {
             0 => number(held.bytes, accelerator),

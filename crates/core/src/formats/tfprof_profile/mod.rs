@@ -25,12 +25,7 @@ use executions::Executions;
 use std::collections::{BTreeMap, HashMap};
 
 /// The entry of tfprof's profiles in the list of formats.
-pub const FORMAT: Format = Format {
-    name: "tfprof_profile",
-    sniff,
-    decode: Some(decode),
-    lazy: None,
-};
+pub const FORMAT: Format = Format { name: "tfprof_profile", sniff, decode: Some(decode), lazy: None };
 
 /// True for the beginning of a ProfileProto.
 fn sniff(head: &[u8], name: &str) -> bool {
@@ -39,11 +34,7 @@ fn sniff(head: &[u8], name: &str) -> bool {
 
 /// Decodes a profile: its graph, and one run for each of its steps.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
-    let mut profile = Profile {
-        writer,
-        nodes: BTreeMap::new(),
-        parts: 0,
-    };
+    let mut profile = Profile { writer, nodes: BTreeMap::new(), parts: 0 };
     let walked = walk(&mut input.open()?, &PROFILE_PROTO, 0, &mut profile)?;
     let Profile { nodes, parts, .. } = profile;
     if parts == 0 {
@@ -58,11 +49,7 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
         executions::add(&mut steps, node, &node.inputs(&names));
     }
     for (step, executions) in steps {
-        collector.begin_run(Run {
-            tag: None,
-            mark: Some(format!("step {step}")),
-            step: Some(step),
-        });
+        collector.begin_run(Run { tag: None, mark: Some(format!("step {step}")), step: Some(step) });
         write_step(&mut collector, executions)?;
     }
     collector.finish(options)?;
@@ -88,12 +75,7 @@ impl Node {
         let (name, op) = (text(1).unwrap_or_default(), text(9).unwrap_or_default());
         // tfprof gives a node that ran and is not in the graph its name for an op, and no attributes.
         let unknown = op == name && fields(bytes).all(|field| field.number != 11);
-        Node {
-            op: if unknown { String::new() } else { op },
-            name,
-            bytes: bytes.to_vec(),
-            offset,
-        }
+        Node { op: if unknown { String::new() } else { op }, name, bytes: bytes.to_vec(), offset }
     }
 
     /// Its inputs in their order, as a `NodeDef` has them. A node that the file lacks is left out.
@@ -133,13 +115,7 @@ impl Profile<'_> {
 }
 
 impl Visitor for Profile<'_> {
-    fn field(
-        &mut self,
-        _: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        offset: u64,
-    ) -> Result<()> {
+    fn field(&mut self, _: &'static Message, number: u32, value: Value<'_>, offset: u64) -> Result<()> {
         self.parts += 1;
         if number == 1 {
             let (mut id, mut node) = (0, &[][..]);

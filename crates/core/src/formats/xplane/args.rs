@@ -60,10 +60,7 @@ pub struct Args {
 
 impl Args {
     pub fn with_capacity(bytes: usize) -> Self {
-        Args {
-            text: Text::with_capacity(bytes),
-            ..Args::default()
-        }
+        Args { text: Text::with_capacity(bytes), ..Args::default() }
     }
 
     /// Begins the args of the next event.
@@ -101,8 +98,7 @@ impl Args {
         let bit = 1 << (name.same_as & 63);
         self.twice |= self.bits & bit != 0;
         self.bits |= bit;
-        self.text
-            .push_from(&names.pool, name.start, name.length as usize);
+        self.text.push_from(&names.pool, name.start, name.length as usize);
     }
 
     /// Ends a member.
@@ -117,8 +113,7 @@ impl Args {
         match names.get(id) {
             Some(name) => {
                 // The name in quotes, without the comma before and the colon behind.
-                self.text
-                    .push_from(&names.pool, name.start + 1, name.length as usize - 2);
+                self.text.push_from(&names.pool, name.start + 1, name.length as usize - 2);
             }
             None => self.text.push(b"null"),
         }
@@ -164,8 +159,7 @@ impl Args {
 
     /// Names of our own are all different.
     fn own_member(&mut self) {
-        self.members
-            .push((u32::MAX - self.members.len() as u32, self.text.len()));
+        self.members.push((u32::MAX - self.members.len() as u32, self.text.len()));
     }
 
     pub fn value(&mut self, names: &StatNames, found: Found<'_>) {

@@ -26,11 +26,7 @@ pub struct Clock {
 impl Clock {
     /// The origin is the recording's start if it is recorded (`profile_start_time` of the Task
     /// Environment), else the first Unix timestamp of a line, else what the lines count from.
-    pub fn read(
-        window: &mut Window<'_>,
-        planes: &[PlaneExtent],
-        writer: &mut Writer,
-    ) -> Result<Clock> {
+    pub fn read(window: &mut Window<'_>, planes: &[PlaneExtent], writer: &mut Writer) -> Result<Clock> {
         let mut origin_ns = None;
         for plane in planes {
             let parts = Parts::read(window, *plane, &mut Tally::default())?;
@@ -40,11 +36,7 @@ impl Clock {
             let names = parts.names(window, &mut 0)?;
             for (name, value) in parts.stat_texts(window, &names)? {
                 if name == "profile_start_time" {
-                    origin_ns = value
-                        .parse()
-                        .ok()
-                        .filter(|ns: &i64| *ns >= UNIX_FROM_NS)
-                        .or(origin_ns);
+                    origin_ns = value.parse().ok().filter(|ns: &i64| *ns >= UNIX_FROM_NS).or(origin_ns);
                 }
                 writer.facts.meta.insert(name, value);
             }
@@ -52,17 +44,11 @@ impl Clock {
         let recorded = origin_ns.is_some();
         if !recorded {
             for plane in planes {
-                origin_ns = first_unix(window, *plane)?
-                    .into_iter()
-                    .chain(origin_ns)
-                    .min();
+                origin_ns = first_unix(window, *plane)?.into_iter().chain(origin_ns).min();
             }
         }
         writer.facts.origin_unix_ns = origin_ns;
-        Ok(Clock {
-            origin_ns,
-            recorded,
-        })
+        Ok(Clock { origin_ns, recorded })
     }
 
     /// Start of a line from the origin; None when it is too far away.
@@ -81,10 +67,7 @@ impl Clock {
 }
 
 /// The earliest Unix timestamp in the headers of a plane's lines.
-fn first_unix(
-    window: &mut Window<'_>,
-    plane: PlaneExtent,
-) -> std::result::Result<Option<i64>, Trouble> {
+fn first_unix(window: &mut Window<'_>, plane: PlaneExtent) -> std::result::Result<Option<i64>, Trouble> {
     let mut walk = Walk::plane(plane.extent, plane.cut);
     let mut first = None;
     while let Some(part) = walk.next(window, &mut Tally::default())? {

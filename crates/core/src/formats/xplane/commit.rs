@@ -37,35 +37,14 @@ pub struct PlaneCommit<'p> {
 }
 
 impl<'p> PlaneCommit<'p> {
-    pub fn new(
-        names: &'p StatNames,
-        device: Option<i64>,
-        id: i64,
-        kind: PlaneKind,
-        name: &'p str,
-    ) -> Self {
-        PlaneCommit {
-            names,
-            device,
-            id,
-            kind,
-            name,
-            hlo: Vec::new(),
-            tf: Vec::new(),
-            aside: None,
-        }
+    pub fn new(names: &'p StatNames, device: Option<i64>, id: i64, kind: PlaneKind, name: &'p str) -> Self {
+        PlaneCommit { names, device, id, kind, name, hlo: Vec::new(), tf: Vec::new(), aside: None }
     }
 }
 
 impl Commit {
     pub fn new(options: &Options, clock: Clock, tally: Tally) -> Self {
-        Commit {
-            clock,
-            tally,
-            tables: options.needs.tables,
-            links: Links::default(),
-            tracks: 0,
-        }
+        Commit { clock, tally, tables: options.needs.tables, links: Links::default(), tracks: 0 }
     }
 
     /// Number of the next track.
@@ -74,35 +53,16 @@ impl Commit {
     }
 
     /// Row of a device.
-    pub fn device(
-        &self,
-        writer: &mut Writer,
-        name: &str,
-        kind: &str,
-        args_json: &str,
-    ) -> Result<i64> {
-        let args = if args_json.is_empty() {
-            Cell::Null
-        } else {
-            Cell::Text(args_json)
-        };
+    pub fn device(&self, writer: &mut Writer, name: &str, kind: &str, args_json: &str) -> Result<i64> {
+        let args = if args_json.is_empty() { Cell::Null } else { Cell::Text(args_json) };
         writer.row(Table::Device, &[Cell::Text(name), Cell::Text(kind), args])
     }
 
     /// Row of a line.
-    pub fn track(
-        &mut self,
-        writer: &mut Writer,
-        plane: &PlaneCommit<'_>,
-        line: &Line,
-    ) -> Result<u32> {
+    pub fn track(&mut self, writer: &mut Writer, plane: &PlaneCommit<'_>, line: &Line) -> Result<u32> {
         let (kind, records) = line_kind(plane.kind, &line.name);
         let origin = format!("plane {} line {}", plane.id, line.id);
-        let sort = if line.display_id == 0 {
-            Cell::Null
-        } else {
-            Cell::I64(line.display_id)
-        };
+        let sort = if line.display_id == 0 { Cell::Null } else { Cell::I64(line.display_id) };
         if self.clock.is_foreign(line.timestamp_ns) {
             writer.note(
                 "clock-unaligned",
@@ -177,8 +137,7 @@ impl Commit {
     ) -> Result<()> {
         self.tally.merge(&piece.tally);
         for &(row, id) in &piece.unnamed {
-            piece.columns.name[row as usize] =
-                writer.names.intern(&format!("unnamed event {}", id as i64));
+            piece.columns.name[row as usize] = writer.names.intern(&format!("unnamed event {}", id as i64));
         }
         for op in std::mem::take(&mut piece.ops) {
             self.op(writer, plane, &mut piece, op);
@@ -216,22 +175,15 @@ impl Commit {
             if cache.is_empty() {
                 cache.resize(known, None);
             }
-            let codes = cache
-                .get(op.text as usize)
-                .copied()
-                .flatten()
-                .unwrap_or_else(|| {
-                    let text = text(op.text);
-                    let (name, kind) = if op.tf {
-                        op_of(text).map_or((text, None), |(node, kind)| (node, Some(kind)))
-                    } else {
-                        (text, Some(hlo_base(text)))
-                    };
-                    (
-                        writer.op_names.intern(name),
-                        kind.map_or(NONE, |kind| writer.op_types.intern(kind)),
-                    )
-                });
+            let codes = cache.get(op.text as usize).copied().flatten().unwrap_or_else(|| {
+                let text = text(op.text);
+                let (name, kind) = if op.tf {
+                    op_of(text).map_or((text, None), |(node, kind)| (node, Some(kind)))
+                } else {
+                    (text, Some(hlo_base(text)))
+                };
+                (writer.op_names.intern(name), kind.map_or(NONE, |kind| writer.op_types.intern(kind)))
+            });
             if let Some(place) = cache.get_mut(op.text as usize) {
                 *place = Some(codes);
             }
@@ -270,11 +222,7 @@ impl Commit {
                 Cell::I64(columns.ts_ps[row]),
                 Cell::I64(columns.dur_ps[row]),
                 mark.step.map_or(Cell::Null, Cell::I64),
-                if args.is_empty() {
-                    Cell::Null
-                } else {
-                    Cell::Text(&args)
-                },
+                if args.is_empty() { Cell::Null } else { Cell::Text(&args) },
             ];
             writer.row(Table::Marker, &cells)?;
         }

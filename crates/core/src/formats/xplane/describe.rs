@@ -78,11 +78,7 @@ impl Commit {
                 Cell::Text("context"),
                 Cell::Null,
                 Cell::I64(ts_ps),
-                if text.is_empty() {
-                    Cell::Null
-                } else {
-                    Cell::Text(&text)
-                },
+                if text.is_empty() { Cell::Null } else { Cell::Text(&text) },
             ];
             writer.row(Table::Instant, &cells)?;
         }
@@ -100,11 +96,7 @@ fn long_stat(
     let (mut id, mut bytes) = (0, 0);
     each_field(window, stat, |_, head| {
         id = head.varint(1).unwrap_or(id);
-        bytes = if head.wire == 2 {
-            head.body.len()
-        } else {
-            bytes
-        };
+        bytes = if head.wire == 2 { head.body.len() } else { bytes };
         Ok(true)
     })?;
     match names.ids.get(id) {

@@ -65,10 +65,7 @@ impl Decoder<'_> {
         ordered: bool,
         columns: SliceColumns,
     ) -> Result<Piece> {
-        let mut piece = Piece {
-            columns,
-            ..Piece::default()
-        };
+        let mut piece = Piece { columns, ..Piece::default() };
         let rows = events as usize;
         let columns = &mut piece.columns;
         columns.name.reserve(rows);
@@ -108,15 +105,7 @@ impl Decoder<'_> {
                 continue;
             }
             stats += event.stats as usize;
-            self.slice(
-                &mut piece,
-                place,
-                base + start as u64,
-                &bytes[..end],
-                from,
-                event,
-                &roles,
-            );
+            self.slice(&mut piece, place, base + start as u64, &bytes[..end], from, event, &roles);
         }
         if self.needs.args {
             self.limit(bytes.len(), stats, base, &mut piece)?;
@@ -173,13 +162,7 @@ impl Decoder<'_> {
     /// duration, stats. Numbers are read from `bytes`, of which more follows mostly, and checked
     /// against `end` afterwards: that spares a slow path at each end.
     #[inline(always)]
-    fn usual<'a>(
-        &self,
-        bytes: &'a [u8],
-        mut at: usize,
-        end: usize,
-        roles: &mut Roles<'a>,
-    ) -> Option<Event> {
+    fn usual<'a>(&self, bytes: &'a [u8], mut at: usize, end: usize, roles: &mut Roles<'a>) -> Option<Event> {
         let mut event = Event::default();
         if at < end && bytes[at] == 0x08 {
             at += 1;
@@ -250,11 +233,7 @@ impl Decoder<'_> {
         roles: &mut Roles<'a>,
     ) -> std::result::Result<Event, &'static str> {
         roles.bits = 0;
-        let mut event = Event {
-            stats_start: at,
-            odd: SCATTERED,
-            ..Event::default()
-        };
+        let mut event = Event { stats_start: at, odd: SCATTERED, ..Event::default() };
         while at < bytes.len() {
             let (number, wire) = wire::tag(bytes, &mut at)?;
             match (number, wire) {
@@ -318,13 +297,9 @@ impl Decoder<'_> {
             event.dur_ps = 0;
             piece.tally.add(Problem::NegativeDuration, 1, offset);
         }
-        let ts_ps = place
-            .base_ps
-            .and_then(|base| base.checked_add(event.offset_ps));
+        let ts_ps = place.base_ps.and_then(|base| base.checked_add(event.offset_ps));
         // The end has to fit as well, and MISSING is not a time.
-        let Some(ts_ps) =
-            ts_ps.filter(|ts| *ts != MISSING && ts.checked_add(event.dur_ps).is_some())
-        else {
+        let Some(ts_ps) = ts_ps.filter(|ts| *ts != MISSING && ts.checked_add(event.dur_ps).is_some()) else {
             piece.tally.add(Problem::Time, 1, offset);
             return;
         };
@@ -375,67 +350,36 @@ impl Decoder<'_> {
         if self.needs.args {
             keep(&mut piece.columns.args_json, bytes, from, &event);
         }
-        piece
-            .columns
-            .args_end
-            .push(piece.columns.args_json.len() as u32);
+        piece.columns.args_end.push(piece.columns.args_json.len() as u32);
     }
 
     fn links(&self, piece: &mut Piece, row: u32, roles: &Roles<'_>) {
-        let ends = [
-            (true, Role::ProducerType, Role::ProducerId),
-            (false, Role::ConsumerType, Role::ConsumerId),
-        ];
+        let ends =
+            [(true, Role::ProducerType, Role::ProducerId), (false, Role::ConsumerType, Role::ConsumerId)];
         for (produces, kind, id) in ends {
             if let (Some(kind), Some(id)) = (roles.number(kind), roles.number(id)) {
-                piece.links.push(Link {
-                    row,
-                    produces,
-                    kind,
-                    id,
-                });
+                piece.links.push(Link { row, produces, kind, id });
             }
         }
     }
 
     /// Args of marks are kept even when nobody needs args: the steps are worked out from them.
     #[cold]
-    fn mark(
-        &self,
-        piece: &mut Piece,
-        row: u32,
-        bytes: &[u8],
-        from: usize,
-        event: &Event,
-        roles: &Roles<'_>,
-    ) {
+    fn mark(&self, piece: &mut Piece, row: u32, bytes: &[u8], from: usize, event: &Event, roles: &Roles<'_>) {
         let (mut kept, mut args) = (Vec::new(), Args::default());
         keep(&mut kept, bytes, from, event);
         render(&mut args, self.stats, &kept, 0, kept.len());
         let step = roles.number(Role::StepNumber).map(|step| step as i64);
-        piece.marks.push(Mark {
-            row,
-            step,
-            args_json: args.text.into_bytes(),
-        });
+        piece.marks.push(Mark { row, step, args_json: args.text.into_bytes() });
     }
 
     fn op(&self, piece: &mut Piece, row: u32, place: &Place, roles: &Roles<'_>) {
         let tf = !roles.has_text(Role::HloOp);
         let role = if tf { Role::TfOp } else { Role::HloOp };
-        let text = if tf && !place.device {
-            NONE
-        } else {
-            self.text(piece, role, roles)
-        };
+        let text = if tf && !place.device { NONE } else { self.text(piece, role, roles) };
         let category = self.text(piece, Role::HloCategory, roles);
         if text != NONE || category != NONE {
-            piece.ops.push(OpText {
-                row,
-                text,
-                category,
-                tf,
-            });
+            piece.ops.push(OpText { row, text, category, tf });
         }
     }
 
@@ -508,19 +452,12 @@ fn count(tally: &mut Tally, event: &Event, offset: u64) {
 
 /// The bits of an event that has another offset.
 fn placed(odd: u8) -> u8 {
-    if odd & PLACED != 0 {
-        odd | LATE
-    } else {
-        odd | PLACED
-    }
+    if odd & PLACED != 0 { odd | LATE } else { odd | PLACED }
 }
 
 /// Where the next event in a line lies; None for any other field.
 #[inline(always)]
-fn line_field(
-    bytes: &[u8],
-    at: &mut usize,
-) -> std::result::Result<Option<(usize, usize)>, &'static str> {
+fn line_field(bytes: &[u8], at: &mut usize) -> std::result::Result<Option<(usize, usize)>, &'static str> {
     if bytes[*at] == 0x22 {
         *at += 1;
     } else {

@@ -88,13 +88,7 @@ impl Cutter {
         let start = self.piece.extent.start;
         if self.before_run > 0 {
             // Slices that begin together stay together, so that they can be put in nesting order.
-            line.cuts.push(Cut {
-                extent: Extent {
-                    start,
-                    end: self.run,
-                },
-                events: self.before_run,
-            });
+            line.cuts.push(Cut { extent: Extent { start, end: self.run }, events: self.before_run });
             self.piece.extent.start = self.run;
             self.piece.events -= self.before_run;
         } else if extent.end - start > PIECE_LIMIT_BYTES {
@@ -118,10 +112,7 @@ impl Cutter {
 
 /// Walks over a line. `cut` says that what holds the line ends before it does.
 pub fn scan(window: &mut Window<'_>, extent: Extent, cut: bool) -> Result<Line, Trouble> {
-    let mut line = Line {
-        ordered: true,
-        ..Line::default()
-    };
+    let mut line = Line { ordered: true, ..Line::default() };
     let (mut name, mut display_name) = (String::new(), String::new());
     let mut cutter = Cutter {
         piece: Cut { extent, events: 0 },
@@ -133,14 +124,7 @@ pub fn scan(window: &mut Window<'_>, extent: Extent, cut: bool) -> Result<Line, 
     let mut at = extent.start;
     while at < extent.end {
         if let Some((next, offset_ps)) = quick_event(window, at, extent.end)? {
-            cutter.event(
-                &mut line,
-                Extent {
-                    start: at,
-                    end: next,
-                },
-                offset_ps,
-            );
+            cutter.event(&mut line, Extent { start: at, end: next }, offset_ps);
             at = next;
             continue;
         }
@@ -152,15 +136,8 @@ pub fn scan(window: &mut Window<'_>, extent: Extent, cut: bool) -> Result<Line, 
                 line.lost += 1;
                 line.lost_offset.get_or_insert(at);
                 cutter.end(&mut line);
-                let rest = Extent {
-                    start: at + 1,
-                    end: extent.end,
-                };
-                match if cut {
-                    None
-                } else {
-                    resync::find(window, rest, resync::EVENT)?
-                } {
+                let rest = Extent { start: at + 1, end: extent.end };
+                match if cut { None } else { resync::find(window, rest, resync::EVENT)? } {
                     Some(next) => at = next,
                     None => break,
                 }
@@ -171,29 +148,16 @@ pub fn scan(window: &mut Window<'_>, extent: Extent, cut: bool) -> Result<Line, 
             4 if head.wire == 2 => {
                 let offset_ps = long_offset(window, head.body)?;
                 // The field may begin behind a group that was passed over.
-                cutter.event(
-                    &mut line,
-                    Extent {
-                        start: at,
-                        end: head.body.end,
-                    },
-                    offset_ps,
-                );
+                cutter.event(&mut line, Extent { start: at, end: head.body.end }, offset_ps);
             }
             2 if head.wire == 2 => name = read_name(window, head.body, &mut line.repaired_names)?,
-            11 if head.wire == 2 => {
-                display_name = read_name(window, head.body, &mut line.repaired_names)?
-            }
+            11 if head.wire == 2 => display_name = read_name(window, head.body, &mut line.repaired_names)?,
             _ => header(&mut line, &head),
         }
         at = head.body.end;
     }
     cutter.end(&mut line);
-    line.name = if display_name.is_empty() {
-        name
-    } else {
-        display_name
-    };
+    line.name = if display_name.is_empty() { name } else { display_name };
     Ok(line)
 }
 
@@ -208,11 +172,7 @@ fn header(line: &mut Line, head: &Head) {
 
 /// Where the event at `at` ends, and its offset: for an event that lies wholly in the window.
 #[inline(always)]
-fn quick_event(
-    window: &mut Window<'_>,
-    at: u64,
-    end: u64,
-) -> Result<Option<(u64, Option<i64>)>, Trouble> {
+fn quick_event(window: &mut Window<'_>, at: u64, end: u64) -> Result<Option<(u64, Option<i64>)>, Trouble> {
     let bytes = window.at(at, 256)?;
     let left = usize::try_from(end - at).unwrap_or(usize::MAX);
     let bytes = &bytes[..bytes.len().min(left)];
@@ -290,11 +250,7 @@ fn long_offset(window: &mut Window<'_>, body: Extent) -> Result<Option<i64>, Tro
     if body.len() <= 64 << 10 {
         let bytes = window.at(body.start, body.len() as usize)?;
         let length = body.len() as usize;
-        return Ok(if bytes.len() < length {
-            None
-        } else {
-            offset_of(bytes, 0, length)
-        });
+        return Ok(if bytes.len() < length { None } else { offset_of(bytes, 0, length) });
     }
     let (mut at, mut offset_ps) = (body.start, 0);
     loop {

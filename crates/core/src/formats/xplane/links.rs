@@ -19,10 +19,7 @@ impl Links {
     /// Number of the arrow of this end: dense, in the order in which arrows first occur.
     pub fn flow(&mut self, link: &Link) -> i64 {
         let next = self.flows.len() as u32;
-        let (flow, ends) = self
-            .flows
-            .entry((link.kind, link.id))
-            .or_insert((next, Ends::default()));
+        let (flow, ends) = self.flows.entry((link.kind, link.id)).or_insert((next, Ends::default()));
         ends.start |= link.produces;
         ends.end |= !link.produces;
         i64::from(*flow)
@@ -30,10 +27,7 @@ impl Links {
 
     /// Number of arrows of which only one end was recorded.
     pub fn one_sided(&self) -> u64 {
-        self.flows
-            .values()
-            .filter(|(_, ends)| ends.start != ends.end)
-            .count() as u64
+        self.flows.values().filter(|(_, ends)| ends.start != ends.end).count() as u64
     }
 }
 
@@ -59,9 +53,5 @@ pub fn name(kind: u64) -> &'static str {
         "jax_serving_executor",
         "sparse_core_offload",
     ];
-    usize::try_from(kind)
-        .ok()
-        .and_then(|kind| NAMES.get(kind))
-        .copied()
-        .unwrap_or("unknown")
+    usize::try_from(kind).ok().and_then(|kind| NAMES.get(kind)).copied().unwrap_or("unknown")
 }

@@ -1,6 +1,4 @@
 //! The dictionaries of a plane: names of stats, and what kinds of events there are.
-//!
-//! Over 400 lines with its tests: the names of stats describe kinds of events, so both are read together.
 
 use super::ids::Ids;
 use super::text::Text;
@@ -120,11 +118,7 @@ impl StatNames {
     }
 
     /// Reads the values of the plane's map; counts the names that had to be repaired or cut.
-    pub fn read(
-        window: &mut Window<'_>,
-        entries: &[Extent],
-        repaired: &mut u64,
-    ) -> Result<Self, Trouble> {
+    pub fn read(window: &mut Window<'_>, entries: &[Extent], repaired: &mut u64) -> Result<Self, Trouble> {
         let mut names = Vec::new();
         for &entry in entries {
             // An entry without a value names nothing.
@@ -167,12 +161,7 @@ impl StatNames {
             });
             names.ids.insert(*id, slot);
         }
-        let none = StatName {
-            start: 0,
-            length: 0,
-            same_as: 0,
-            role: Role::None,
-        };
+        let none = StatName { start: 0, length: 0, same_as: 0, role: Role::None };
         let dense = names.ids.dense().iter();
         let small = dense.map(|&slot| names.entries.get(slot as usize));
         names.roles = small.clone().map(|name| Some(name?.role)).collect();
@@ -264,9 +253,7 @@ impl Kinds {
                     let op = if display.is_empty() { &name } else { &display };
                     (writer.op_names.intern(op), writer.op_types.intern(category))
                 }
-                (None, Some((node, op))) => {
-                    (writer.op_names.intern(node), writer.op_types.intern(op))
-                }
+                (None, Some((node, op))) => (writer.op_names.intern(node), writer.op_types.intern(op)),
                 (None, None) => (NONE, NONE),
             };
             kinds.entries.push(Kind {
@@ -277,17 +264,9 @@ impl Kinds {
                 marker: marks_step(&name),
             });
         }
-        let none = Kind {
-            name: NONE,
-            op_name: NONE,
-            op_type: NONE,
-            category: NONE,
-            marker: false,
-        };
+        let none = Kind { name: NONE, op_name: NONE, op_type: NONE, category: NONE, marker: false };
         let small = kinds.ids.dense().iter();
-        kinds.direct = small
-            .map(|&slot| *kinds.entries.get(slot as usize).unwrap_or(&none))
-            .collect();
+        kinds.direct = small.map(|&slot| *kinds.entries.get(slot as usize).unwrap_or(&none)).collect();
         Ok(kinds)
     }
 }
@@ -301,9 +280,7 @@ pub fn hlo_base(op: &str) -> &str {
 pub fn unnumbered(name: &str, separator: char) -> &str {
     match name.rsplit_once(separator) {
         Some((base, number))
-            if !base.is_empty()
-                && !number.is_empty()
-                && number.bytes().all(|b| b.is_ascii_digit()) =>
+            if !base.is_empty() && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
         {
             base
         }
@@ -311,18 +288,11 @@ pub fn unnumbered(name: &str, separator: char) -> &str {
     }
 }
 
-fn hlo_category(
-    window: &mut Window<'_>,
-    stat: Extent,
-    stats: &StatNames,
-) -> Result<Option<String>, Trouble> {
+fn hlo_category(window: &mut Window<'_>, stat: Extent, stats: &StatNames) -> Result<Option<String>, Trouble> {
     let (mut wanted, mut text) = (false, None);
     each_field(window, stat, |window, head| {
         if let Some(id) = head.varint(1) {
-            wanted = stats
-                .ids
-                .get(id)
-                .is_some_and(|slot| stats.entries[slot].role == Role::HloCategory);
+            wanted = stats.ids.get(id).is_some_and(|slot| stats.entries[slot].role == Role::HloCategory);
         } else if wanted && head.is(5) {
             text = Some(read_name(window, head.body, &mut 0)?);
         } else if wanted && let Some(id) = head.varint(7) {
@@ -374,11 +344,7 @@ pub fn each_field(
 }
 
 /// A name, repaired when it is not UTF-8 and cut when it is far too long.
-pub fn read_name(
-    window: &mut Window<'_>,
-    body: Extent,
-    repaired: &mut u64,
-) -> Result<String, Trouble> {
+pub fn read_name(window: &mut Window<'_>, body: Extent, repaired: &mut u64) -> Result<String, Trouble> {
     let (bytes, whole) = window.copy(body, NAME_LIMIT_BYTES)?;
     match String::from_utf8(bytes) {
         Ok(text) if whole => Ok(text),
@@ -403,10 +369,7 @@ mod tests {
         assert_eq!(hlo_base("dot"), "dot");
         assert_eq!(hlo_base("a.b"), "a.b");
         assert_eq!(hlo_base(".1"), ".1");
-        assert_eq!(
-            unnumbered("gemm_fusion_dot_general_24", '_'),
-            "gemm_fusion_dot_general"
-        );
+        assert_eq!(unnumbered("gemm_fusion_dot_general_24", '_'), "gemm_fusion_dot_general");
         assert_eq!(unnumbered("wrapped_tanh", '_'), "wrapped_tanh");
         assert_eq!(unnumbered("_1", '_'), "_1");
     }

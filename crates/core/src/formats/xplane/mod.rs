@@ -58,12 +58,7 @@ use walk::Walk;
 use window::{Extent, ReadAt, Trouble, Window};
 
 /// XPlane, as the list of formats has it.
-pub const FORMAT: Format = Format {
-    name: "xplane",
-    sniff,
-    decode: Some(decode),
-    lazy: Some(LAZY),
-};
+pub const FORMAT: Format = Format { name: "xplane", sniff, decode: Some(decode), lazy: Some(LAZY) };
 
 /// Fields of planes and spaces are far apart: long reads would be wasted on them.
 const HOP_BYTES: usize = 16 << 10;
@@ -99,13 +94,7 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     commit.finish(writer);
     if let Some(why) = &source.cut {
         let detail = format!("the compressed file is cut off or damaged at its end: {why}");
-        writer.note(
-            "truncated-input",
-            Effect::Missing,
-            0,
-            Some(source.len()),
-            detail,
-        );
+        writer.note("truncated-input", Effect::Missing, 0, Some(source.len()), detail);
     }
     let stored = writer.facts.events_stored;
     writer.claim("slice", stored, stored);
@@ -123,28 +112,18 @@ struct PlaneExtent {
 }
 
 /// Decodes the XSpace that `source` holds.
-fn decode_from(
-    source: &dyn ReadAt,
-    options: &Options,
-    writer: &mut Writer,
-) -> Result<commit::Commit> {
+fn decode_from(source: &dyn ReadAt, options: &Options, writer: &mut Writer) -> Result<commit::Commit> {
     let mut window = Window::new(source, HOP_BYTES);
     let mut tally = Tally::default();
     let mut planes = Vec::new();
     let (mut known, mut repaired) = (false, 0);
     let mut hosts = Vec::new();
-    let mut walk = Walk::space(Extent {
-        start: 0,
-        end: source.len(),
-    });
+    let mut walk = Walk::space(Extent { start: 0, end: source.len() });
     while let Some(part) = walk.next(&mut window, &mut tally)? {
         let head = part.head;
         known |= matches!(head.number, 1..=4) && head.wire == 2;
         match (head.number, head.wire) {
-            (1, 2) => planes.push(PlaneExtent {
-                extent: head.body,
-                cut: part.cut,
-            }),
+            (1, 2) => planes.push(PlaneExtent { extent: head.body, cut: part.cut }),
             (2, 2) => complaint(&mut window, head.body, true, writer, &mut repaired)?,
             (3, 2) => complaint(&mut window, head.body, false, writer, &mut repaired)?,
             (4, 2) => hosts.push(metadata::read_name(&mut window, head.body, &mut repaired)?),
@@ -155,18 +134,11 @@ fn decode_from(
         tally.add(tally::Problem::Text, 0, 0);
     }
     if !known {
-        return Err(Error::at(
-            Kind::NotThisFormat,
-            0,
-            "none of the fields of an XSpace",
-        ));
+        return Err(Error::at(Kind::NotThisFormat, 0, "none of the fields of an XSpace"));
     }
     if let Some(host) = hosts.first() {
         writer.facts.meta.insert("host".to_owned(), host.clone());
-        writer
-            .facts
-            .meta
-            .insert("hostname".to_owned(), hosts.join(","));
+        writer.facts.meta.insert("hostname".to_owned(), hosts.join(","));
     }
     writer.facts.producer = "tf_profiler".to_owned();
     let clock = clock::Clock::read(&mut window, &planes, writer)?;
@@ -182,10 +154,7 @@ fn nothing_whole(source: &dyn ReadAt, offset: u64) -> Result<Error> {
     let mut window = Window::new(source, HOP_BYTES);
     // A program that took the file for text put U+FFFD where it found invalid UTF-8.
     let head = window.at(0, HOP_BYTES)?;
-    let replaced = head
-        .windows(3)
-        .filter(|three| three == b"\xef\xbf\xbd")
-        .count();
+    let replaced = head.windows(3).filter(|three| three == b"\xef\xbf\xbd").count();
     let seen = if replaced >= 4 {
         format!(
             "not one whole event: the file went through a conversion of text ({replaced} replacement signs near its start)"
@@ -205,23 +174,10 @@ fn complaint(
     repaired: &mut u64,
 ) -> Result<()> {
     let text = metadata::read_name(window, body, repaired)?;
-    let slug = if error {
-        "recorder-error"
-    } else {
-        "recorder-warning"
-    };
+    let slug = if error { "recorder-error" } else { "recorder-warning" };
     // Notes of one slug keep only the first detail; the facts keep all of them.
-    let number = writer
-        .facts
-        .meta
-        .keys()
-        .filter(|key| key.starts_with(slug))
-        .count()
-        + 1;
-    writer
-        .facts
-        .meta
-        .insert(format!("{slug}-{number}"), text.clone());
+    let number = writer.facts.meta.keys().filter(|key| key.starts_with(slug)).count() + 1;
+    writer.facts.meta.insert(format!("{slug}-{number}"), text.clone());
     writer.note(slug, Effect::Recorder, 0, Some(body.start), text.clone());
     if text.to_lowercase().contains("dropped") {
         dropped(number_dropped(&text), body.start, text, writer);
@@ -231,35 +187,19 @@ fn complaint(
 
 /// Notes events that the recorder says it dropped; 0 when it does not say how many.
 fn dropped(events: u64, offset: u64, text: String, writer: &mut Writer) {
-    writer.note(
-        "recorder-dropped-events",
-        Effect::Capped,
-        events,
-        Some(offset),
-        text,
-    );
+    writer.note("recorder-dropped-events", Effect::Capped, events, Some(offset), text);
     writer.facts.events_capped = writer.facts.events_capped.saturating_add(events);
 }
 
 /// The number in "dropped 12 events", "12 dropped", "12 events dropped", "12 events were dropped".
 fn number_dropped(text: &str) -> u64 {
-    let words: Vec<&str> = text
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let Some(at) = words
-        .iter()
-        .position(|word| word.eq_ignore_ascii_case("dropped"))
-    else {
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let Some(at) = words.iter().position(|word| word.eq_ignore_ascii_case("dropped")) else {
         return 0;
     };
-    let near = words
-        .get(at + 1)
-        .into_iter()
-        .chain(words[at.saturating_sub(3)..at].iter().rev());
-    near.filter_map(|word| word.parse().ok())
-        .next()
-        .unwrap_or(0)
+    let near = words.get(at + 1).into_iter().chain(words[at.saturating_sub(3)..at].iter().rev());
+    near.filter_map(|word| word.parse().ok()).next().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -277,10 +217,7 @@ mod tests {
         ] {
             assert_eq!(number_dropped(text), 12, "{text}");
         }
-        assert_eq!(
-            number_dropped("Events dropped on vm: collected 77 driver events"),
-            0
-        );
+        assert_eq!(number_dropped("Events dropped on vm: collected 77 driver events"), 0);
         assert_eq!(number_dropped("nothing"), 0);
     }
 }

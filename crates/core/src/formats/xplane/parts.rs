@@ -56,11 +56,7 @@ impl Parts {
     }
 
     /// The plane's own stats as texts.
-    pub fn stat_texts(
-        &self,
-        window: &mut Window<'_>,
-        names: &StatNames,
-    ) -> Result<Vec<(String, String)>> {
+    pub fn stat_texts(&self, window: &mut Window<'_>, names: &StatNames) -> Result<Vec<(String, String)>> {
         let mut texts = Vec::new();
         for &stat in &self.stats {
             let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
@@ -73,16 +69,13 @@ impl Parts {
             };
             let text = match found {
                 Found::Str(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                Found::Ref(id) => names
-                    .ids
-                    .get(id)
-                    .map_or_else(String::new, |slot| names.name(slot).to_owned()),
+                Found::Ref(id) => {
+                    names.ids.get(id).map_or_else(String::new, |slot| names.name(slot).to_owned())
+                }
                 _ => {
                     let mut args = Args::default();
                     args.value(names, found);
-                    String::from_utf8_lossy(args.text.as_bytes())
-                        .trim_matches('"')
-                        .to_owned()
+                    String::from_utf8_lossy(args.text.as_bytes()).trim_matches('"').to_owned()
                 }
             };
             texts.push((names.name(slot).to_owned(), text));

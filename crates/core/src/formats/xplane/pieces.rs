@@ -65,8 +65,7 @@ pub struct Piece {
 /// True when the slices lie by start, the longer first.
 pub fn in_nesting_order(columns: &SliceColumns) -> bool {
     let (ts, dur) = (columns.ts_ps.as_slice(), columns.dur_ps.as_slice());
-    let (Some(mut last_ts), Some(mut last_dur)) = (ts.first().copied(), dur.first().copied())
-    else {
+    let (Some(mut last_ts), Some(mut last_dur)) = (ts.first().copied(), dur.first().copied()) else {
         return true;
     };
     for (&ts, &dur) in ts.iter().zip(dur) {
@@ -83,12 +82,7 @@ pub fn in_nesting_order(columns: &SliceColumns) -> bool {
 pub fn reorder(piece: &mut Piece) {
     let old = &piece.columns;
     let mut order: Vec<u32> = (0..old.len() as u32).collect();
-    order.sort_by_key(|&row| {
-        (
-            old.ts_ps[row as usize],
-            std::cmp::Reverse(old.dur_ps[row as usize]),
-        )
-    });
+    order.sort_by_key(|&row| (old.ts_ps[row as usize], std::cmp::Reverse(old.dur_ps[row as usize])));
     let mut new = SliceColumns::default();
     let mut place = vec![0; order.len()];
     for (index, &row) in order.iter().enumerate() {
@@ -97,22 +91,10 @@ pub fn reorder(piece: &mut Piece) {
         new.push_row(old, row);
     }
     piece.columns = new;
-    piece
-        .links
-        .iter_mut()
-        .for_each(|link| link.row = place[link.row as usize]);
-    piece
-        .marks
-        .iter_mut()
-        .for_each(|mark| mark.row = place[mark.row as usize]);
-    piece
-        .ops
-        .iter_mut()
-        .for_each(|op| op.row = place[op.row as usize]);
-    piece
-        .unnamed
-        .iter_mut()
-        .for_each(|unnamed| unnamed.0 = place[unnamed.0 as usize]);
+    piece.links.iter_mut().for_each(|link| link.row = place[link.row as usize]);
+    piece.marks.iter_mut().for_each(|mark| mark.row = place[mark.row as usize]);
+    piece.ops.iter_mut().for_each(|op| op.row = place[op.row as usize]);
+    piece.unnamed.iter_mut().for_each(|unnamed| unnamed.0 = place[unnamed.0 as usize]);
     piece.links.sort_by_key(|link| link.row);
     piece.marks.sort_by_key(|mark| mark.row);
 }

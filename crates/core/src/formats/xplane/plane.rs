@@ -69,14 +69,7 @@ pub fn decode(
     let kind = PlaneKind::of(&parts.name);
     let mut repaired = parts.repaired;
     let names = parts.names(&mut window, &mut repaired)?;
-    let kinds = Kinds::read(
-        &mut window,
-        &parts.kinds,
-        &names,
-        writer,
-        parts.lines > 0,
-        &mut repaired,
-    )?;
+    let kinds = Kinds::read(&mut window, &parts.kinds, &names, writer, parts.lines > 0, &mut repaired)?;
     (parts.kinds, parts.stat_names) = (Vec::new(), Vec::new());
     let args_json = parts.args_json(&mut window, &names, &mut repaired)?;
     parts.facts(&mut window, &names, kind, writer)?;
@@ -92,11 +85,7 @@ pub fn decode(
     let mut lines = Lines {
         source,
         options,
-        decoder: Decoder {
-            stats: &names,
-            kinds: &kinds,
-            needs: options.needs,
-        },
+        decoder: Decoder { stats: &names, kinds: &kinds, needs: options.needs },
         plane: PlaneCommit::new(&names, device, parts.id, kind, &parts.name),
         writer,
         commit,
@@ -150,8 +139,7 @@ impl Lines<'_> {
         }
         let at = self.first_ps.unwrap_or(0);
         let kinds = self.decoder.kinds;
-        self.commit
-            .descriptions(window, self.writer, &mut self.plane, kinds, at, repaired)
+        self.commit.descriptions(window, self.writer, &mut self.plane, kinds, at, repaired)
     }
 
     /// Looks through a batch of lines and makes their tracks. Returns what is to be decoded.
@@ -180,12 +168,7 @@ impl Lines<'_> {
 
     /// Makes the track of a line and the jobs for its pieces. A line without events and without a name gets
     /// no track.
-    fn begin_line(
-        &mut self,
-        mut line: Line,
-        found: &LineExtent,
-        todo: &mut Todo,
-    ) -> Result<Option<Place>> {
+    fn begin_line(&mut self, mut line: Line, found: &LineExtent, todo: &mut Todo) -> Result<Option<Place>> {
         if line.lost > 0 {
             let problem = match found.cut {
                 true => Problem::Truncated,
@@ -210,12 +193,8 @@ impl Lines<'_> {
             delimits: delimits_steps(self.plane.kind, &line.name),
         };
         let (ordered, number) = (line.ordered, todo.lines.len());
-        let jobs = std::mem::take(&mut line.cuts).into_iter().map(|cut| Job {
-            cut,
-            place,
-            ordered,
-            line: number,
-        });
+        let jobs =
+            std::mem::take(&mut line.cuts).into_iter().map(|cut| Job { cut, place, ordered, line: number });
         todo.jobs.extend(jobs);
         todo.lines.push(line);
         Ok(Some(place))
@@ -238,19 +217,12 @@ impl Lines<'_> {
                 None => piece(source, &mut memory.bytes, decoder, job, columns),
             }
         };
-        work::in_order(
-            options.threads,
-            &todo.jobs,
-            Memory::default,
-            decode,
-            |index, piece| {
-                let line = &todo.lines[todo.jobs[index].line];
-                self.commit
-                    .piece(self.writer, &mut self.plane, piece, line)?;
-                lock(&spares).push(self.writer.spare());
-                Ok(())
-            },
-        )
+        work::in_order(options.threads, &todo.jobs, Memory::default, decode, |index, piece| {
+            let line = &todo.lines[todo.jobs[index].line];
+            self.commit.piece(self.writer, &mut self.plane, piece, line)?;
+            lock(&spares).push(self.writer.spare());
+            Ok(())
+        })
     }
 }
 
@@ -263,10 +235,7 @@ fn next_batch(walk: &mut Walk, hop: &mut Window<'_>) -> Result<Vec<LineExtent>> 
         };
         if part.head.is(3) {
             bytes += part.head.body.len();
-            batch.push(LineExtent {
-                extent: part.head.body,
-                cut: part.cut,
-            });
+            batch.push(LineExtent { extent: part.head.body, cut: part.cut });
         }
     }
     Ok(batch)
@@ -302,26 +271,12 @@ fn piece(
     if end - start > PIECE_LIMIT_BYTES {
         let mut window = Window::new(source, SCAN_BYTES);
         let bytes = shortened(&mut window, job.cut.extent)?;
-        let mut piece = decoder.piece(
-            &bytes,
-            start,
-            &job.place,
-            job.cut.events,
-            job.ordered,
-            columns,
-        )?;
+        let mut piece = decoder.piece(&bytes, start, &job.place, job.cut.events, job.ordered, columns)?;
         piece.tally.add(Problem::Shortened, job.cut.events, start);
         return Ok(piece);
     }
     // At most PIECE_LIMIT_BYTES.
     buffer.resize((end - start) as usize, 0);
     let filled = source.read_next(start, buffer)?;
-    decoder.piece(
-        &buffer[..filled],
-        start,
-        &job.place,
-        job.cut.events,
-        job.ordered,
-        columns,
-    )
+    decoder.piece(&buffer[..filled], start, &job.place, job.cut.events, job.ordered, columns)
 }

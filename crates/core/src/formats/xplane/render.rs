@@ -22,10 +22,7 @@ struct Planes(Vec<StatNames>);
 
 impl LazyText for Planes {
     fn writer(&self, capacity_bytes: usize) -> Box<dyn TextWriter + '_> {
-        Box::new(Rendered {
-            planes: &self.0,
-            args: Args::with_capacity(capacity_bytes),
-        })
+        Box::new(Rendered { planes: &self.0, args: Args::with_capacity(capacity_bytes) })
     }
 }
 

@@ -49,11 +49,7 @@ pub const SPACE: Looks = |head, body| match (head.number, head.wire) {
 };
 
 fn typical(is: bool) -> Likeness {
-    if is {
-        Likeness::Typical
-    } else {
-        Likeness::Alien
-    }
+    if is { Likeness::Typical } else { Likeness::Alien }
 }
 
 /// `08`, a varint, and then one of these tags or the end.
@@ -67,10 +63,7 @@ fn begins(body: &[u8], next: &[u8]) -> bool {
 /// `08`, a varint, `12` and a length that ends where the entry ends.
 fn map_entry(body: &[u8], length: u64) -> bool {
     let mut at = 1;
-    if body.first() != Some(&0x08)
-        || wire::varint(body, &mut at).is_none()
-        || body.get(at) != Some(&0x12)
-    {
+    if body.first() != Some(&0x08) || wire::varint(body, &mut at).is_none() || body.get(at) != Some(&0x12) {
         return false;
     }
     at += 1;
@@ -79,23 +72,11 @@ fn map_entry(body: &[u8], length: u64) -> bool {
 
 /// The first place in `extent` where fields that look like these follow.
 pub fn find(window: &mut Window<'_>, extent: Extent, looks: Looks) -> Result<Option<u64>, Trouble> {
-    let last = extent
-        .end
-        .min(extent.start.saturating_add(SEARCH_LIMIT_BYTES));
+    let last = extent.end.min(extent.start.saturating_add(SEARCH_LIMIT_BYTES));
     for at in extent.start..last {
         // Every field that is typical of anything has a number below 8 and a length.
         let tag = window.at(at, 1)?.first().copied().unwrap_or(0);
-        if tag < 0x40
-            && tag & 7 == 2
-            && follows(
-                window,
-                Extent {
-                    start: at,
-                    end: extent.end,
-                },
-                looks,
-            )?
-        {
+        if tag < 0x40 && tag & 7 == 2 && follows(window, Extent { start: at, end: extent.end }, looks)? {
             return Ok(Some(at));
         }
     }
@@ -128,33 +109,15 @@ mod tests {
 
     fn found(bytes: &[u8], looks: Looks) -> Option<u64> {
         let mut window = Window::new(&bytes, 64);
-        find(
-            &mut window,
-            Extent {
-                start: 0,
-                end: bytes.len() as u64,
-            },
-            looks,
-        )
-        .expect("bytes in memory")
+        find(&mut window, Extent { start: 0, end: bytes.len() as u64 }, looks).expect("bytes in memory")
     }
 
     #[test]
     fn events_are_found_behind_rubbish() {
         let event = b"\x22\x06\x08\x05\x10\x07\x18\x09";
-        for rubbish in [
-            &b""[..],
-            b"\x22",
-            b"\x22\x7f",
-            b"\xff\xff\x22\x02\x08",
-            b"\x12\x10\x22\x06",
-        ] {
+        for rubbish in [&b""[..], b"\x22", b"\x22\x7f", b"\xff\xff\x22\x02\x08", b"\x12\x10\x22\x06"] {
             let bytes = [rubbish, event, event].concat();
-            assert_eq!(
-                found(&bytes, EVENT),
-                Some(rubbish.len() as u64),
-                "{rubbish:?}"
-            );
+            assert_eq!(found(&bytes, EVENT), Some(rubbish.len() as u64), "{rubbish:?}");
         }
         assert_eq!(found(b"\xff\x22\x06\x08\x05\x10\x07\x18", EVENT), None);
         assert_eq!(found(b"", EVENT), None);
@@ -164,10 +127,7 @@ mod tests {
     fn events_are_no_metadata() {
         let event = b"\x22\x06\x08\x05\x10\x07\x18\x09";
         let entry = b"\x22\x08\x08\x05\x12\x04\x08\x05\x12\x00";
-        assert_eq!(
-            found(&[&event[..], event, entry, entry].concat(), PLANE),
-            Some(16)
-        );
+        assert_eq!(found(&[&event[..], event, entry, entry].concat(), PLANE), Some(16));
         assert_eq!(found(&[&event[..], event].concat(), PLANE), None);
     }
 }

@@ -15,11 +15,7 @@ const TEXTS: u32 = 16;
 
 impl<'a> Roles<'a> {
     pub fn new() -> Self {
-        Roles {
-            bits: 0,
-            numbers: [0; COUNT],
-            texts: [Found::Nothing; COUNT],
-        }
+        Roles { bits: 0, numbers: [0; COUNT], texts: [Found::Nothing; COUNT] }
     }
 
     pub fn take(&mut self, role: Role, found: Found<'a>) {

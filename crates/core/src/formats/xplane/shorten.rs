@@ -47,11 +47,7 @@ fn short_stat(window: &mut Window<'_>, stat: Extent) -> std::result::Result<Vec<
     let (mut id, mut size) = (0, 0);
     each_field(window, stat, |_, head| {
         id = head.varint(1).unwrap_or(id);
-        size = if head.wire == 2 {
-            head.body.len()
-        } else {
-            size
-        };
+        size = if head.wire == 2 { head.body.len() } else { size };
         Ok(true)
     })?;
     let mut short = vec![0x08];

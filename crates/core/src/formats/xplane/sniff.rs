@@ -60,9 +60,7 @@ fn pass(bytes: &[u8], at: &mut usize, wire_type: u64) -> bool {
 /// As much of `length` bytes as is there.
 fn stretch(bytes: &[u8], at: usize, length: u64) -> &[u8] {
     let rest = bytes.get(at..).unwrap_or_default();
-    &rest[..rest
-        .len()
-        .min(usize::try_from(length).unwrap_or(usize::MAX))]
+    &rest[..rest.len().min(usize::try_from(length).unwrap_or(usize::MAX))]
 }
 
 /// True when the bytes begin an XPlane; they may be cut anywhere.
@@ -93,10 +91,7 @@ fn is_plane(plane: &[u8]) -> bool {
             if value > NAME_LIMIT_BYTES || !is_text(body, "") {
                 return false;
             }
-            if KNOWN_PLANES
-                .iter()
-                .any(|name| plane[at.min(plane.len())..].starts_with(name))
-            {
+            if KNOWN_PLANES.iter().any(|name| plane[at.min(plane.len())..].starts_with(name)) {
                 return true;
             }
             named = value > 0;
@@ -117,9 +112,7 @@ fn is_plane(plane: &[u8]) -> bool {
 
 /// True for printable text; its last character may be cut, and bytes that are not UTF-8 count as printable.
 fn is_text(bytes: &[u8], also: &str) -> bool {
-    String::from_utf8_lossy(bytes)
-        .chars()
-        .all(|char| is_printable(char) || also.contains(char))
+    String::from_utf8_lossy(bytes).chars().all(|char| is_printable(char) || also.contains(char))
 }
 
 fn is_printable(char: char) -> bool {

@@ -32,12 +32,7 @@ const ALL: [(Problem, &str, Effect, &str); 12] = [
         Effect::Lost,
         "Lengths in the file contradict each other: reading went on at the next sound record, at least these events are lost",
     ),
-    (
-        Problem::Event,
-        "damaged-event",
-        Effect::Lost,
-        "Events whose bytes cannot be read",
-    ),
+    (Problem::Event, "damaged-event", Effect::Lost, "Events whose bytes cannot be read"),
     (
         Problem::Args,
         "damaged-args",
@@ -87,12 +82,7 @@ const ALL: [(Problem, &str, Effect, &str); 12] = [
         "Events that the recorder added up: their place in time is not known, they stand at the start of their line with \
          $occurrences in args_json",
     ),
-    (
-        Problem::ArgsTooLong,
-        "args-too-long",
-        Effect::Repaired,
-        "args of more than 2 GiB of text are left out",
-    ),
+    (Problem::ArgsTooLong, "args-too-long", Effect::Repaired, "args of more than 2 GiB of text are left out"),
 ];
 
 /// Counts of events by problem, with the offset of the first.
@@ -121,17 +111,8 @@ impl Tally {
 
     /// Where the first damage is, if there is any.
     pub fn damage(&self) -> Option<u64> {
-        let damaged = |problem| {
-            matches!(
-                problem,
-                Problem::Truncated | Problem::Structure | Problem::Event
-            )
-        };
-        self.counts
-            .iter()
-            .filter(|count| damaged(count.0))
-            .map(|count| count.2)
-            .min()
+        let damaged = |problem| matches!(problem, Problem::Truncated | Problem::Structure | Problem::Event);
+        self.counts.iter().filter(|count| damaged(count.0)).map(|count| count.2).min()
     }
 
     /// Writes all notes and adds up the counters of the facts.

@@ -17,10 +17,7 @@ pub struct Text {
 
 impl Text {
     pub fn with_capacity(bytes: usize) -> Self {
-        Text {
-            buffer: vec![0; bytes + SLACK],
-            length: 0,
-        }
+        Text { buffer: vec![0; bytes + SLACK], length: 0 }
     }
 
     #[inline(always)]
@@ -188,17 +185,11 @@ impl Text {
         }
         self.byte(b'"');
         for three in bytes.chunks(3) {
-            let group = three
-                .iter()
-                .fold(0u32, |all, &byte| all << 8 | u32::from(byte))
-                << (8 * (3 - three.len()));
+            let group =
+                three.iter().fold(0u32, |all, &byte| all << 8 | u32::from(byte)) << (8 * (3 - three.len()));
             for place in 0..4 {
                 let sign = (group >> (18 - 6 * place)) & 63;
-                self.byte(if place <= three.len() {
-                    BASE64[sign as usize]
-                } else {
-                    b'='
-                });
+                self.byte(if place <= three.len() { BASE64[sign as usize] } else { b'=' });
             }
         }
         self.byte(b'"');
@@ -289,10 +280,7 @@ mod tests {
             written(|text| assert!(text.quoted("a\"b\\c\n\u{1}ü".as_bytes()))),
             "\"a\\\"b\\\\c\\n\\u0001ü\""
         );
-        assert_eq!(
-            written(|text| assert!(!text.quoted(b"a\xffb"))),
-            "\"a\u{fffd}b\""
-        );
+        assert_eq!(written(|text| assert!(!text.quoted(b"a\xffb"))), "\"a\u{fffd}b\"");
     }
 
     #[test]

@@ -84,9 +84,8 @@ const COUNTERS: &str = "_counters_";
 
 /// Values of track.kind and track.records for a line.
 pub fn line_kind(plane: PlaneKind, name: &str) -> (&'static str, &'static str) {
-    let derived = DERIVED.contains(&name)
-        || name.starts_with("Source code")
-        || name.starts_with("Framework ");
+    let derived =
+        DERIVED.contains(&name) || name.starts_with("Source code") || name.starts_with("Framework ");
     match plane {
         PlaneKind::Tpu if TPU_EXECUTION.contains(&name) => ("device_stream", "execution"),
         PlaneKind::Tpu if name == ASYNC => ("async", "execution"),
@@ -96,9 +95,7 @@ pub fn line_kind(plane: PlaneKind, name: &str) -> (&'static str, &'static str) {
         PlaneKind::Driver => ("thread", "dispatch"),
         PlaneKind::Host if derived => ("derived", "annotation"),
         PlaneKind::Host => ("thread", "execution"),
-        PlaneKind::TaskEnvironment | PlaneKind::Metadata | PlaneKind::Unknown => {
-            ("unknown", "unknown")
-        }
+        PlaneKind::TaskEnvironment | PlaneKind::Metadata | PlaneKind::Unknown => ("unknown", "unknown"),
     }
 }
 
@@ -130,19 +127,9 @@ mod tests {
             ("/host:CPU", "python", "thread", "execution"),
             ("/host:CPU", "tf_Compute/-25", "thread", "execution"),
             ("/host:CUPTI", "Driver API", "thread", "dispatch"),
-            (
-                "/device:GPU:0",
-                "Stream #13(MemcpyH2D,Compute)",
-                "device_stream",
-                "execution",
-            ),
+            ("/device:GPU:0", "Stream #13(MemcpyH2D,Compute)", "device_stream", "execution"),
             ("/device:GPU:0", "XLA Ops", "derived", "annotation"),
-            (
-                "/device:GPU:0",
-                "TensorFlow Name Scope",
-                "derived",
-                "annotation",
-            ),
+            ("/device:GPU:0", "TensorFlow Name Scope", "derived", "annotation"),
             ("/device:TPU:0", "XLA Ops", "device_stream", "execution"),
             ("/device:TPU:0", "XLA Modules", "derived", "annotation"),
             ("/device:TPU:0", "Steps", "derived", "annotation"),
@@ -150,20 +137,11 @@ mod tests {
             ("/device:TPU:0", "Tensor Core", "derived", "annotation"),
             ("/device:TPU:0", "Overlay", "derived", "annotation"),
             ("/device:GPU:0", "_counters_", "derived", "annotation"),
-            (
-                "/device:CUSTOM:npu",
-                "Queue 1",
-                "device_stream",
-                "execution",
-            ),
+            ("/device:CUSTOM:npu", "Queue 1", "device_stream", "execution"),
             ("something", "else", "unknown", "unknown"),
         ];
         for (plane, line, kind, records) in cases {
-            assert_eq!(
-                line_kind(PlaneKind::of(plane), line),
-                (kind, records),
-                "{plane} {line}"
-            );
+            assert_eq!(line_kind(PlaneKind::of(plane), line), (kind, records), "{plane} {line}");
         }
     }
 

@@ -23,32 +23,16 @@ pub struct Part {
 
 impl Walk {
     pub fn space(extent: Extent) -> Self {
-        Walk {
-            at: extent.start,
-            end: extent.end,
-            looks: resync::SPACE,
-            long: 1,
-            cut: false,
-        }
+        Walk { at: extent.start, end: extent.end, looks: resync::SPACE, long: 1, cut: false }
     }
 
     pub fn plane(extent: Extent, cut: bool) -> Self {
-        Walk {
-            at: extent.start,
-            end: extent.end,
-            looks: resync::PLANE,
-            long: 3,
-            cut,
-        }
+        Walk { at: extent.start, end: extent.end, looks: resync::PLANE, long: 3, cut }
     }
 
     /// The next field, None at the end. Damage is counted; after it the walk goes on where fields
     /// are whole again. A long field that reaches too far ends there.
-    pub fn next(
-        &mut self,
-        window: &mut Window<'_>,
-        tally: &mut Tally,
-    ) -> Result<Option<Part>, Trouble> {
+    pub fn next(&mut self, window: &mut Window<'_>, tally: &mut Tally) -> Result<Option<Part>, Trouble> {
         while self.at < self.end {
             let at = self.at;
             match window.field(at, self.end) {
@@ -61,10 +45,7 @@ impl Walk {
                     let next = self.resync(window, head.body.start, tally)?;
                     head.body.end = next.unwrap_or(self.end);
                     self.at = head.body.end;
-                    return Ok(Some(Part {
-                        head,
-                        cut: next.is_none(),
-                    }));
+                    return Ok(Some(Part { head, cut: next.is_none() }));
                 }
                 Ok(Some(_)) | Err(Trouble::Damage(_)) => {
                     self.at = self.resync(window, at + 1, tally)?.unwrap_or(self.end);
@@ -81,17 +62,10 @@ impl Walk {
         from: u64,
         tally: &mut Tally,
     ) -> Result<Option<u64>, Trouble> {
-        let rest = Extent {
-            start: from.min(self.end),
-            end: self.end,
-        };
+        let rest = Extent { start: from.min(self.end), end: self.end };
         let next = resync::find(window, rest, self.looks)?;
         // How many events that cost is not known; a line that is cut counts its own.
-        let problem = if next.is_none() {
-            Problem::Truncated
-        } else {
-            Problem::Structure
-        };
+        let problem = if next.is_none() { Problem::Truncated } else { Problem::Structure };
         if next.is_some() || !self.cut {
             tally.add(problem, 0, self.at);
         }

@@ -81,13 +81,7 @@ pub struct Window<'a> {
 impl<'a> Window<'a> {
     /// `chunk`: how many bytes are read at once.
     pub fn new(source: &'a dyn ReadAt, chunk: usize) -> Self {
-        Window {
-            source,
-            chunk,
-            buffer: Vec::new(),
-            start: 0,
-            damaged: None,
-        }
+        Window { source, chunk, buffer: Vec::new(), start: 0, damaged: None }
     }
 
     /// Bytes from `offset` on: at least `want` of them, fewer only at the end of the file. `want` is
@@ -150,10 +144,7 @@ impl<'a> Window<'a> {
         if open.is_empty() {
             return Ok(None);
         }
-        Err(Trouble::Damage(Damage {
-            offset: at,
-            seen: "a group without its end",
-        }))
+        Err(Trouble::Damage(Damage { offset: at, seen: "a group without its end" }))
     }
 
     fn head(&mut self, at: u64, end: u64) -> std::result::Result<Head, Trouble> {
@@ -171,60 +162,38 @@ fn read_head(bytes: &[u8], at: u64, end: u64) -> std::result::Result<Head, &'sta
         number,
         wire,
         value: 0,
-        body: Extent {
-            start: at + next as u64,
-            end: at + next as u64,
-        },
+        body: Extent { start: at + next as u64, end: at + next as u64 },
         cut: false,
     };
     match wire {
-        0 => {
-            head.value =
-                wire::varint(bytes, &mut next).ok_or("a number that is cut short or too long")?
-        }
+        0 => head.value = wire::varint(bytes, &mut next).ok_or("a number that is cut short or too long")?,
         1 => {
-            let fixed = bytes
-                .get(next..next + 8)
-                .ok_or("a fixed number that is cut short")?;
-            head.value = u64::from_le_bytes(
-                fixed
-                    .try_into()
-                    .map_err(|_| "a fixed number that is cut short")?,
-            );
+            let fixed = bytes.get(next..next + 8).ok_or("a fixed number that is cut short")?;
+            head.value =
+                u64::from_le_bytes(fixed.try_into().map_err(|_| "a fixed number that is cut short")?);
             next += 8;
         }
         2 => {
             let before = next;
-            let length =
-                wire::varint(bytes, &mut next).ok_or("a length that is cut short or too long")?;
+            let length = wire::varint(bytes, &mut next).ok_or("a length that is cut short or too long")?;
             if !wire::plausible_length(length, next - before) {
                 return Err("a length that is too long");
             }
             let start = at + next as u64;
             head.cut = length > end - start;
-            head.body = Extent {
-                start,
-                end: if head.cut { end } else { start + length },
-            };
+            head.body = Extent { start, end: if head.cut { end } else { start + length } };
             return Ok(head);
         }
         5 => {
-            let fixed = bytes
-                .get(next..next + 4)
-                .ok_or("a fixed number that is cut short")?;
+            let fixed = bytes.get(next..next + 4).ok_or("a fixed number that is cut short")?;
             head.value = u64::from(u32::from_le_bytes(
-                fixed
-                    .try_into()
-                    .map_err(|_| "a fixed number that is cut short")?,
+                fixed.try_into().map_err(|_| "a fixed number that is cut short")?,
             ));
             next += 4;
         }
         _ => {}
     }
-    head.body = Extent {
-        start: at + next as u64,
-        end: at + next as u64,
-    };
+    head.body = Extent { start: at + next as u64, end: at + next as u64 };
     Ok(head)
 }
 

@@ -23,9 +23,7 @@ struct State<R> {
 
 impl<R> Shared<R> {
     fn lock(&self) -> MutexGuard<'_, State<R>> {
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn claim(&self, state: &mut State<R>) -> Option<usize> {
@@ -71,18 +69,10 @@ pub fn in_order<J: Sync, C, R: Send>(
     let threads = threads.min(jobs.len());
     if threads <= 1 {
         let mut context = context();
-        return jobs
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, job)| take(index, work(&mut context, job)?));
+        return jobs.iter().enumerate().try_for_each(|(index, job)| take(index, work(&mut context, job)?));
     }
     let shared = Shared {
-        state: Mutex::new(State {
-            next: 0,
-            taken: 0,
-            done: BTreeMap::new(),
-            stop: false,
-        }),
+        state: Mutex::new(State { next: 0, taken: 0, done: BTreeMap::new(), stop: false }),
         changed: Condvar::new(),
         jobs: jobs.len(),
         ahead: AHEAD * threads,
@@ -102,10 +92,7 @@ pub fn in_order<J: Sync, C, R: Send>(
                         if state.stop || state.next >= shared.jobs {
                             return;
                         }
-                        state = shared
-                            .changed
-                            .wait(state)
-                            .unwrap_or_else(|poisoned| poisoned.into_inner());
+                        state = shared.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
                     };
                     drop(state);
                     shared.put(job, work(&mut context, &jobs[job]));
@@ -127,12 +114,7 @@ pub fn in_order<J: Sync, C, R: Send>(
                     let result = work(&mut context, &jobs[job]);
                     shared.put(job, result);
                 } else {
-                    drop(
-                        shared
-                            .changed
-                            .wait(state)
-                            .unwrap_or_else(|poisoned| poisoned.into_inner()),
-                    );
+                    drop(shared.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()));
                 }
             };
             shared.lock().taken = turn + 1;

@@ -5,9 +5,7 @@ use crate::error::{Error, Kind as Failure, Result};
 use crate::store::raw::Raw;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArray, new_null_array,
-};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArray, new_null_array};
 use arrow_schema::DataType;
 use std::sync::Arc;
 
@@ -70,10 +68,7 @@ pub fn each(
 }
 
 fn wrong(value: impl std::fmt::Display, kind: Kind) -> Error {
-    Error::new(
-        Failure::Limit,
-        format!("{value} in a column of {kind:?}, which cannot hold it"),
-    )
+    Error::new(Failure::Limit, format!("{value} in a column of {kind:?}, which cannot hold it"))
 }
 
 fn coded(codes: Int32Array, texts: ArrayRef) -> Result<ArrayRef> {
@@ -103,12 +98,11 @@ fn numbers(array: &ArrayRef, kind: Kind, add: i64) -> Result<ArrayRef> {
     };
     Ok(match kind {
         Kind::I64 => Arc::new(whole),
-        Kind::I32 => Arc::new(whole.try_unary::<_, Int32Type, _>(|value| {
-            i32::try_from(value).map_err(|_| wrong(value, kind))
-        })?),
-        Kind::F64 => {
-            Arc::new(whole.unary::<_, arrow_array::types::Float64Type>(|value| value as f64))
-        }
+        Kind::I32 => Arc::new(
+            whole
+                .try_unary::<_, Int32Type, _>(|value| i32::try_from(value).map_err(|_| wrong(value, kind)))?,
+        ),
+        Kind::F64 => Arc::new(whole.unary::<_, arrow_array::types::Float64Type>(|value| value as f64)),
         Kind::Bool | Kind::Text => return Err(wrong("a number", kind)),
     })
 }

@@ -86,16 +86,10 @@ impl Output {
             Field::new(&column.name, arrays::data_type(column.kind), nullable)
         });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let root = ArrowSchemaConverter::new()
-            .convert(&schema)?
-            .root_schema_ptr();
+        let root = ArrowSchemaConverter::new().convert(&schema)?.root_schema_ptr();
         let file = hashed(&job.path)?;
         let writer = SerializedFileWriter::new(file, root, Arc::new(properties(job)?))?;
-        Ok(Output {
-            columns: ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&schema)),
-            schema,
-            writer,
-        })
+        Ok(Output { columns: ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&schema)), schema, writer })
     }
 
     /// What encodes the columns of a row group, one by one and in any thread.
@@ -156,11 +150,7 @@ impl Output {
 }
 
 fn hashed(path: &Path) -> Result<Hashed> {
-    Ok(Hashed {
-        file: File::options().write(true).create_new(true).open(path)?,
-        hash: Xxh3::new(),
-        bytes: 0,
-    })
+    Ok(Hashed { file: File::options().write(true).create_new(true).open(path)?, hash: Xxh3::new(), bytes: 0 })
 }
 
 /// Texts and measures by dictionary while that is small, whole numbers as differences. No index of pages: a row group
@@ -180,8 +170,7 @@ fn properties(job: &Job) -> Result<WriterProperties> {
             Kind::F64 | Kind::Bool => (column.kind == Kind::F64, Encoding::PLAIN),
         };
         if column.kind == Kind::F64 {
-            properties =
-                properties.set_column_dictionary_page_size_limit(path.clone(), DICTIONARY_BYTES);
+            properties = properties.set_column_dictionary_page_size_limit(path.clone(), DICTIONARY_BYTES);
         }
         properties = properties
             .set_column_dictionary_enabled(path.clone(), dictionary)

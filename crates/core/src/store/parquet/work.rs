@@ -40,9 +40,8 @@ pub fn write(jobs: &[Job], threads: usize, check: impl Fn() -> Result<()>) -> Re
     std::thread::scope(|scope| {
         let (alive, ended) = channel::<()>();
         let failed = &failed;
-        let worker = std::thread::Builder::new()
-            .name("parquet".to_owned())
-            .spawn_scoped(scope, move || {
+        let worker =
+            std::thread::Builder::new().name("parquet".to_owned()).spawn_scoped(scope, move || {
                 let _alive = alive;
                 write_all(jobs, threads, failed)
             })?;
@@ -52,9 +51,7 @@ pub fn write(jobs: &[Job], threads: usize, check: impl Fn() -> Result<()>) -> Re
                 let _ = failed.note(check());
             }
         }
-        worker
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -78,11 +75,7 @@ fn write_all(jobs: &[Job], threads: usize, failed: &Failed) -> Result<Vec<Writte
 fn encode(job: &Job, threads: usize, failed: &Failed) -> Result<(File, Written)> {
     let table = job.table.raw()?;
     let mut file = Output::create(job)?;
-    let threads = if job.table.rows() < FEW_ROWS {
-        1
-    } else {
-        threads.max(1)
-    };
+    let threads = if job.table.rows() < FEW_ROWS { 1 } else { threads.max(1) };
     let groups: Vec<usize> = (0..table.groups()).collect();
     for some in groups.chunks(threads.min(GROUPS)) {
         let mut tasks = Vec::new();
@@ -131,14 +124,11 @@ fn side_by_side<I: Send, T: Send>(
     };
     let mut done = std::thread::scope(|scope| {
         // With fewer threads than wanted the work takes longer, no more.
-        let others: Vec<_> = (1..threads)
-            .map_while(|_| std::thread::Builder::new().spawn_scoped(scope, run).ok())
-            .collect();
+        let others: Vec<_> =
+            (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, run).ok()).collect();
         let mut all = run();
         for other in others {
-            let done = other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let done = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             all = all.and_then(|mut all| {
                 all.extend(done?);
                 Ok(all)

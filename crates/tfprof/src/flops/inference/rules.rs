@@ -7,16 +7,8 @@ pub fn product(op: &Op<'_>) -> Option<Vec<i64>> {
     let (&[a, b], &[c, d]) = (op.shape(0)?, op.shape(1)?) else {
         return None;
     };
-    let rows = if op.attributes.truth("transpose_a") {
-        b
-    } else {
-        a
-    };
-    let columns = if op.attributes.truth("transpose_b") {
-        c
-    } else {
-        d
-    };
+    let rows = if op.attributes.truth("transpose_a") { b } else { a };
+    let columns = if op.attributes.truth("transpose_b") { c } else { d };
     Some(vec![rows, columns])
 }
 
@@ -51,26 +43,22 @@ pub fn along_axis(op: &Op<'_>) -> Option<Vec<i64>> {
 pub fn transpose(op: &Op<'_>) -> Option<Vec<i64>> {
     let shape = op.shape(0)?;
     let dims = op.constant(1)?.iter();
-    dims.map(|dim| shape.get(usize::try_from(*dim).ok()?).copied())
-        .collect()
+    dims.map(|dim| shape.get(usize::try_from(*dim).ok()?).copied()).collect()
 }
 
 /// Each dimension, repeated.
 pub fn tile(op: &Op<'_>) -> Option<Vec<i64>> {
     let (shape, times) = (op.shape(0)?, op.constant(1)?);
     let dims = shape.iter().zip(times);
-    (shape.len() == times.len())
-        .then(|| dims.map(|(dim, times)| dim.checked_mul(*times)).collect())?
+    (shape.len() == times.len()).then(|| dims.map(|(dim, times)| dim.checked_mul(*times)).collect())?
 }
 
 /// Each dimension with what is put before and behind it.
 pub fn pad(op: &Op<'_>) -> Option<Vec<i64>> {
     let (shape, pads) = (op.shape(0)?, op.constant(1)?);
     let dims = shape.iter().zip(pads.chunks_exact(2));
-    (pads.len() == 2 * shape.len()).then(|| {
-        dims.map(|(dim, pad)| dim.checked_add(pad[0])?.checked_add(pad[1]))
-            .collect()
-    })?
+    (pads.len() == 2 * shape.len())
+        .then(|| dims.map(|(dim, pad)| dim.checked_add(pad[0])?.checked_add(pad[1])).collect())?
 }
 
 /// A new axis as long as there are inputs.
@@ -91,12 +79,7 @@ pub fn expand(op: &Op<'_>) -> Option<Vec<i64>> {
     let mut shape = first(op)?;
     let axis = *op.constant(1)?.first()?;
     let rank = shape.len() as i64 + 1;
-    let axis = usize::try_from(if axis < 0 {
-        axis.checked_add(rank)?
-    } else {
-        axis
-    })
-    .ok()?;
+    let axis = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
     if axis > shape.len() {
         return None;
     }
@@ -169,11 +152,7 @@ pub fn select(op: &Op<'_>) -> Option<Vec<i64>> {
 
 /// From, to and by as constants.
 pub fn range(op: &Op<'_>) -> Option<Vec<i64>> {
-    let (from, to, by) = (
-        *op.constant(0)?.first()?,
-        *op.constant(1)?.first()?,
-        *op.constant(2)?.first()?,
-    );
+    let (from, to, by) = (*op.constant(0)?.first()?, *op.constant(1)?.first()?, *op.constant(2)?.first()?);
     let length = (i128::from(to) - i128::from(from))
         .checked_add(i128::from(by) - i128::from(by.signum()))?
         .checked_div(i128::from(by))?;
@@ -207,21 +186,13 @@ pub fn axis_of<'a>(op: &'a Op<'_>, axis: i64) -> Option<(&'a [i64], usize)> {
 }
 
 pub fn place(axis: i64, rank: usize) -> Option<usize> {
-    let axis = if axis < 0 {
-        axis.checked_add(rank as i64)?
-    } else {
-        axis
-    };
+    let axis = if axis < 0 { axis.checked_add(rank as i64)? } else { axis };
     usize::try_from(axis).ok().filter(|axis| *axis < rank)
 }
 
 /// Parts of equal size, or of the sizes that an input gives.
 pub fn split(op: &Op<'_>, value: usize, axis: usize) -> Vec<Option<Vec<i64>>> {
-    let parts = op
-        .attributes
-        .int("num_split")
-        .unwrap_or(0)
-        .clamp(0, MOST_OUTPUTS);
+    let parts = op.attributes.int("num_split").unwrap_or(0).clamp(0, MOST_OUTPUTS);
     let part = |number: i64| {
         let mut shape = op.shape(value)?.to_vec();
         let axis = place(*op.constant(axis)?.first()?, shape.len())?;
@@ -231,11 +202,7 @@ pub fn split(op: &Op<'_>, value: usize, axis: usize) -> Vec<Option<Vec<i64>>> {
                 let sizes = op.constant(1)?;
                 let size = *sizes.get(number as usize)?;
                 let others: i64 = sizes.iter().filter(|size| **size > 0).sum();
-                if size < 0 {
-                    shape[axis].checked_sub(others)?
-                } else {
-                    size
-                }
+                if size < 0 { shape[axis].checked_sub(others)? } else { size }
             }
         };
         Some(shape)
@@ -271,15 +238,11 @@ pub fn reduce(op: &Op<'_>) -> Option<Vec<i64>> {
     let axes = op.constant(1)?.iter().map(|axis| place(*axis, shape.len()));
     let axes: Vec<usize> = axes.collect::<Option<_>>()?;
     let keeps = op.attributes.truth("keep_dims");
-    let dims =
-        shape
-            .iter()
-            .enumerate()
-            .filter_map(|(dim, size)| match (axes.contains(&dim), keeps) {
-                (true, true) => Some(1),
-                (true, false) => None,
-                _ => Some(*size),
-            });
+    let dims = shape.iter().enumerate().filter_map(|(dim, size)| match (axes.contains(&dim), keeps) {
+        (true, true) => Some(1),
+        (true, false) => None,
+        _ => Some(*size),
+    });
     Some(dims.collect())
 }
 
@@ -312,11 +275,7 @@ pub fn convolution(op: &Op<'_>) -> Option<Vec<i64>> {
 }
 
 /// Slides a window over an image: `window` gives its size in a dimension of the image.
-pub fn slide(
-    op: &Op<'_>,
-    image: &[i64],
-    window: impl Fn(usize) -> Option<i64>,
-) -> Option<Vec<i64>> {
+pub fn slide(op: &Op<'_>, image: &[i64], window: impl Fn(usize) -> Option<i64>) -> Option<Vec<i64>> {
     let strides = op.attributes.ints("strides");
     let rates = match op.name {
         "Dilation2D" => op.attributes.ints("rates"),
@@ -332,9 +291,7 @@ pub fn slide(
             "SAME" => *size,
             "VALID" => size.checked_sub(reach)?,
             _ => {
-                let around = explicit
-                    .get(2 * dim)?
-                    .checked_add(*explicit.get(2 * dim + 1)?)?;
+                let around = explicit.get(2 * dim)?.checked_add(*explicit.get(2 * dim + 1)?)?;
                 size.checked_add(around)?.checked_sub(reach)?
             }
         };

@@ -37,11 +37,7 @@ fn whole(store: &Store) -> (Vec<(String, Rows)>, String) {
 }
 
 /// Fails with the first difference of two stores, which two whole ones would bury.
-fn assert_same(
-    expected: &(Vec<(String, Rows)>, String),
-    got: &(Vec<(String, Rows)>, String),
-    about: &str,
-) {
+fn assert_same(expected: &(Vec<(String, Rows)>, String), got: &(Vec<(String, Rows)>, String), about: &str) {
     assert_eq!(expected.1, got.1, "{about}");
     for (expected, got) in expected.0.iter().zip(&got.0) {
         assert_eq!(expected.0, got.0, "{about}");
@@ -63,17 +59,11 @@ fn same_for_all_cuts(text: &[u8]) {
                     assert_same(
                         expected,
                         got,
-                        &format!(
-                            "piece {piece} threads {threads} {}",
-                            String::from_utf8_lossy(text)
-                        ),
+                        &format!("piece {piece} threads {threads} {}", String::from_utf8_lossy(text)),
                     );
                 }
                 (Err(expected), Err(got)) => assert_eq!(expected.kind, got.kind),
-                _ => panic!(
-                    "piece {piece} threads {threads}: {:?}",
-                    String::from_utf8_lossy(text)
-                ),
+                _ => panic!("piece {piece} threads {threads}: {:?}", String::from_utf8_lossy(text)),
             }
         }
     }
@@ -101,10 +91,7 @@ fn truncation_keeps_whole_events() {
             continue;
         };
         let (_, stored, _, _) = counts(&store);
-        assert!(
-            stored >= before && stored <= all,
-            "cut {cut}: {stored} after {before}"
-        );
+        assert!(stored >= before && stored <= all, "cut {cut}: {stored} after {before}");
         before = stored;
         let cut_event = notes(&store).iter().any(|note| note == "truncated lost 1");
         assert!(cut_event || store.facts.events_lost == 0, "cut {cut}");
@@ -118,19 +105,10 @@ fn damage_costs_little() {
     let all = read(&text).facts.events_stored;
     for at in (43..text.len()).step_by(3) {
         for damage in ["\u{0}", "]", "{", "\"", "}", "[[", "garbage, \"x"] {
-            let damaged = [
-                &text.as_bytes()[..at],
-                damage.as_bytes(),
-                &text.as_bytes()[at + 1..],
-            ]
-            .concat();
+            let damaged = [&text.as_bytes()[..at], damage.as_bytes(), &text.as_bytes()[at + 1..]].concat();
             let store = read_with(&damaged, &options(2, 777)).unwrap();
             let (_, stored, ..) = counts(&store);
-            assert!(
-                stored + 4 >= all,
-                "{stored} of {all} at {at}: {damage}, {:?}",
-                notes(&store)
-            );
+            assert!(stored + 4 >= all, "{stored} of {all} at {at}: {damage}, {:?}", notes(&store));
         }
     }
 }
@@ -162,9 +140,7 @@ fn too_long_an_event_is_lost_and_the_rest_kept() {
     );
     for piece in [1, 100, 1 << 20] {
         let mut options = options(1, piece);
-        options
-            .extra
-            .insert("event_bytes".to_owned(), "4000".to_owned());
+        options.extra.insert("event_bytes".to_owned(), "4000".to_owned());
         let store = read_with(&text, &options).unwrap();
         assert_eq!(counts(&store), (3, 2, 1, 0));
         assert_eq!(notes(&store), ["event-too-long lost 1"]);
@@ -179,28 +155,22 @@ fn packed_input() {
     packer.write_all(text.as_bytes()).unwrap();
     let packed = packer.finish().unwrap();
     let decode = |bytes: &[u8]| {
-        crate::decode(
-            "chrome_trace",
-            &Input::bytes(bytes.to_vec(), Codec::Gzip),
-            &options(2, 1000),
-        )
-        .unwrap()
+        crate::decode("chrome_trace", &Input::bytes(bytes.to_vec(), Codec::Gzip), &options(2, 1000)).unwrap()
     };
     assert_eq!(whole(&decode(&packed)).0, whole(&read(&text)).0);
     let cut = decode(&packed[..packed.len() / 2]);
     assert!(cut.facts.events_stored > 0);
-    assert!(
-        notes(&cut).contains(&"truncated-input missing 0".to_owned()),
-        "{:?}",
-        notes(&cut)
-    );
+    assert!(notes(&cut).contains(&"truncated-input missing 0".to_owned()), "{:?}", notes(&cut));
 }
 
 /// Events with known faults, to be put together at random.
 fn fragments() -> impl Strategy<Value = String> {
     let event = prop_oneof![
         Just(r#"{"ph":"X","name":"a","pid":1,"tid":1,"ts":1.5,"dur":2}"#.to_owned()),
-        Just(r#"{"ph": "X", "ts": 1e-3, "dur": "7", "args": {"a": {"b": [1, NaN,]}, "step_num": 3}}"#.to_owned()),
+        Just(
+            r#"{"ph": "X", "ts": 1e-3, "dur": "7", "args": {"a": {"b": [1, NaN,]}, "step_num": 3}}"#
+                .to_owned()
+        ),
         Just(r#"{"ph":"B","name":"train","pid":1,"tid":1,"ts":3}"#.to_owned()),
         Just(r#"{"ph":"E","pid":1,"tid":1,"ts":2}"#.to_owned()),
         Just(r#"{"ph":"b","cat":"c","id":1,"ts":4}"#.to_owned()),
@@ -213,20 +183,11 @@ fn fragments() -> impl Strategy<Value = String> {
         "[{}\\[\\]\":,a-c0-9\\\\ \n]{0,12}",
     ];
     (
-        prop::collection::vec(
-            (
-                event,
-                prop_oneof![4 => Just(","), 1 => Just(""), 1 => Just("\n")],
-            ),
-            0..12,
-        ),
+        prop::collection::vec((event, prop_oneof![4 => Just(","), 1 => Just(""), 1 => Just("\n")]), 0..12),
         0_u8..4,
     )
         .prop_map(|(events, form)| {
-            let inside: String = events
-                .iter()
-                .map(|(event, comma)| format!("{event}{comma}"))
-                .collect();
+            let inside: String = events.iter().map(|(event, comma)| format!("{event}{comma}")).collect();
             match form {
                 0 => format!("[{inside}]"),
                 1 => format!("{{\"a\":1,\"traceEvents\":[{inside}],\"b\":[]}}"),

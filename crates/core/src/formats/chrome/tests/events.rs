@@ -16,11 +16,7 @@ fn begin_and_end() {
             {"ph":"E","pid":1,"tid":3,"ts":30},{"ph":"B","name":"early","pid":1,"tid":3,"ts":5}]"#,
     );
     assert_eq!(
-        lines(
-            &store,
-            "slice",
-            &["name", "ts_ps", "dur_ps", "depth", "args_json"]
-        ),
+        lines(&store, "slice", &["name", "ts_ps", "dur_ps", "depth", "args_json"]),
         [
             "outer | 0 | 5000000 | 0 | {\"a\":1,\"b\":2}",
             "inner | 0 | 5000000 | 1 | -",
@@ -30,10 +26,7 @@ fn begin_and_end() {
             "late | 20000000 | 10000000 | 0 | -",
         ]
     );
-    assert_eq!(
-        notes(&store),
-        ["end-without-begin lost 1", "unclosed-begin repaired 1"]
-    );
+    assert_eq!(notes(&store), ["end-without-begin lost 1", "unclosed-begin repaired 1"]);
     assert_eq!(counts(&store), (11, 10, 1, 1));
 }
 
@@ -56,11 +49,7 @@ fn sequences() {
             {"ph":"e","cat":"c","id2":{"global":"0x2"},"name":"g","pid":2,"tid":1,"ts":8}]"#,
     );
     assert_eq!(
-        lines(
-            &store,
-            "slice",
-            &["track_id", "name", "ts_ps", "dur_ps", "depth"]
-        ),
+        lines(&store, "slice", &["track_id", "name", "ts_ps", "dur_ps", "depth"]),
         [
             "0 | a | 0 | 5000000 | 0",
             "0 | child | 2000000 | 2000000 | 1",
@@ -71,31 +60,14 @@ fn sequences() {
         ]
     );
     assert_eq!(
-        lines(
-            &store,
-            "instant",
-            &[
-                "track_id",
-                "name",
-                "kind",
-                "object_id",
-                "ts_ps",
-                "args_json"
-            ]
-        ),
-        [
-            "0 | mark | async | 1 | 1000000 | -",
-            "3 | old | async | x | 1000000 | {\"$ph\":\"T\"}"
-        ]
+        lines(&store, "instant", &["track_id", "name", "kind", "object_id", "ts_ps", "args_json"]),
+        ["0 | mark | async | 1 | 1000000 | -", "3 | old | async | x | 1000000 | {\"$ph\":\"T\"}"]
     );
     assert_eq!(
         lines(&store, "track", &["kind", "process", "name", "origin"])[0],
         "async | pid 1 | c | pid 1 async c id 1"
     );
-    assert_eq!(
-        notes(&store),
-        ["end-without-begin lost 1", "unclosed-begin repaired 1"]
-    );
+    assert_eq!(notes(&store), ["end-without-begin lost 1", "unclosed-begin repaired 1"]);
 }
 
 #[test]
@@ -117,18 +89,7 @@ fn flows_counters_objects_and_the_rest() {
             {"ph":"?","ts":4},{"ph":"XX","ts":4}]"#,
     );
     assert_eq!(
-        lines(
-            &store,
-            "flow",
-            &[
-                "flow_id",
-                "phase",
-                "track_id",
-                "category",
-                "ts_ps",
-                "args_json"
-            ]
-        ),
+        lines(&store, "flow", &["flow_id", "phase", "track_id", "category", "ts_ps", "args_json"]),
         [
             "0 | start | 0 | f | 5000000 | -",
             "0 | step | 1 | f | 6000000 | -",
@@ -148,11 +109,7 @@ fn flows_counters_objects_and_the_rest() {
         ]
     );
     assert_eq!(
-        lines(
-            &store,
-            "instant",
-            &["kind", "name", "object_id", "args_json"]
-        ),
+        lines(&store, "instant", &["kind", "name", "object_id", "args_json"]),
         [
             "object_new | x | 7 | -",
             "object_snapshot | x | 7 | {\"snapshot\":{\"d\":1}}",
@@ -169,11 +126,7 @@ fn flows_counters_objects_and_the_rest() {
     );
     assert_eq!(
         notes(&store),
-        [
-            "not-a-number repaired 1",
-            "unknown-phase info 2",
-            "counter-without-value lost 1"
-        ]
+        ["not-a-number repaired 1", "unknown-phase info 2", "counter-without-value lost 1"]
     );
     assert_eq!(counts(&store).2, 1);
 }
@@ -201,9 +154,7 @@ fn ids_are_told_apart_by_their_text() {
     let store = read(format!("[{}]", events.join(",")));
     assert_eq!(
         lines(&store, "flow", &["flow_id"]),
-        "0 0 0 1 2 3 4 5 6 7 7 8 9 9 0"
-            .split(' ')
-            .collect::<Vec<_>>()
+        "0 0 0 1 2 3 4 5 6 7 7 8 9 9 0".split(' ').collect::<Vec<_>>()
     );
     let store = read(
         r#"[{"ph":"b","cat":"c","id":"7","name":"n","pid":1,"ts":1},{"ph":"e","cat":"c","id":7,"name":"n","pid":1,"ts":3},
@@ -230,11 +181,7 @@ fn metadata_after_and_before() {
             {"ph":"M","name":"stackFrames","pid":1,"args":{"x":[1]}},{"ph":"M","pid":4}]"#,
     );
     assert_eq!(
-        lines(
-            &store,
-            "track",
-            &["process", "name", "origin", "sort_index", "kind"]
-        ),
+        lines(&store, "track", &["process", "name", "origin", "sort_index", "kind"]),
         [
             "python | main | pid 1 tid 2 | -1 | unknown",
             "pid Spans | tid  | pid Spans tid  | - | unknown",
@@ -243,10 +190,7 @@ fn metadata_after_and_before() {
             "nothing here |  | pid 9 | - | unknown",
         ]
     );
-    assert_eq!(
-        store.facts.meta["metadata stackFrames pid 1"],
-        "{\"x\":[1]}"
-    );
+    assert_eq!(store.facts.meta["metadata stackFrames pid 1"], "{\"x\":[1]}");
     assert!(store.facts.meta["processes"].contains("\"labels\":\"CPU\""));
     assert_eq!(counts(&store), (12, 12, 0, 0));
 }
@@ -254,10 +198,7 @@ fn metadata_after_and_before() {
 #[test]
 fn names_alone_are_lost() {
     for (events, count) in [
-        (
-            r#"{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}}"#,
-            1,
-        ),
+        (r#"{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}}"#, 1),
         (r#"{"ph":"M","name":"other","pid":1},{}"#, 2),
         ("{}", 1),
     ] {
@@ -273,18 +214,8 @@ fn names_alone_are_lost() {
 #[test]
 fn escapes_say_the_same() {
     let event = |escape: fn(&str) -> String| {
-        let [ph, x, cat, kernel, args, device, correlation, bind, flow] = [
-            "ph",
-            "X",
-            "cat",
-            "kernel",
-            "args",
-            "device",
-            "correlation",
-            "bind_id",
-            "flow_out",
-        ]
-        .map(escape);
+        let [ph, x, cat, kernel, args, device, correlation, bind, flow] =
+            ["ph", "X", "cat", "kernel", "args", "device", "correlation", "bind_id", "flow_out"].map(escape);
         read(format!(
             "[{{{ph}:{x},\"name\":\"k\",{cat}:{kernel},\"ts\":1,\"dur\":2,\"pid\":0,\"tid\":7,{bind}:7,{flow}:true,\
              {args}:{{{device}:3,{correlation}:9}}}}]"
@@ -295,26 +226,10 @@ fn escapes_say_the_same() {
         let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
         format!("\"{}\"", units.collect::<String>())
     });
-    let columns = [
-        "name",
-        "category",
-        "op_type",
-        "correlation_id",
-        "ts_ps",
-        "dur_ps",
-    ];
-    assert_eq!(
-        lines(&plain, "slice", &columns),
-        ["k | kernel | k | 9 | 1000000 | 2000000"]
-    );
-    assert_eq!(
-        lines(&escaped, "slice", &columns),
-        lines(&plain, "slice", &columns)
-    );
-    assert_eq!(
-        lines(&escaped, "flow", &["ts_ps", "phase"]),
-        ["3000000 | start"]
-    );
+    let columns = ["name", "category", "op_type", "correlation_id", "ts_ps", "dur_ps"];
+    assert_eq!(lines(&plain, "slice", &columns), ["k | kernel | k | 9 | 1000000 | 2000000"]);
+    assert_eq!(lines(&escaped, "slice", &columns), lines(&plain, "slice", &columns));
+    assert_eq!(lines(&escaped, "flow", &["ts_ps", "phase"]), ["3000000 | start"]);
     let classes = "classes of rows";
     assert_eq!(escaped.facts.meta[classes], plain.facts.meta[classes]);
 }
@@ -327,10 +242,7 @@ fn lost_events_are_counted_with_their_reason() {
             {"ph":"X","ts":NaN,"dur":1},{"ph":"i"},
             {"ph":"X","ts":2,"dur":-3,"name":"n"},{"ph":"X","ts":3,"name":"m"},{"ph":"X","ts":4,"dur":"5","name":"s"}]"#,
     );
-    assert_eq!(
-        lines(&store, "slice", &["name", "dur_ps"]),
-        ["n | 0", "m | 0", "s | 5000000"]
-    );
+    assert_eq!(lines(&store, "slice", &["name", "dur_ps"]), ["n | 0", "m | 0", "s | 5000000"]);
     assert_eq!(counts(&store), (17, 5, 12, 2));
     assert_eq!(
         notes(&store),

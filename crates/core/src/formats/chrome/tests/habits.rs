@@ -16,16 +16,8 @@ const EVENTS: [&str; 7] = [
 ];
 
 fn told(store: &Store) -> (Vec<String>, Vec<String>) {
-    let columns = [
-        "name",
-        "category",
-        "ts_ps",
-        "dur_ps",
-        "op_name",
-        "op_type",
-        "correlation_id",
-        "args_json",
-    ];
+    let columns =
+        ["name", "category", "ts_ps", "dur_ps", "op_name", "op_type", "correlation_id", "args_json"];
     (lines(store, "slice", &columns), notes(store))
 }
 
@@ -41,10 +33,7 @@ struct Like {
 impl Like {
     fn new(text: &'static str) -> Like {
         let alone = [Needs::default(), little()].map(|needs| {
-            let options = Options {
-                needs,
-                ..options(1, 1 << 20)
-            };
+            let options = Options { needs, ..options(1, 1 << 20) };
             let store = read_with(format!("[{text},{text}]"), &options).unwrap();
             let (rows, notes) = told(&store);
             (options, rows, notes.is_empty())
@@ -79,12 +68,7 @@ impl Like {
 }
 
 fn little() -> Needs {
-    Needs {
-        args: false,
-        nesting: false,
-        tables: false,
-        ops: false,
-    }
+    Needs { args: false, nesting: false, tables: false, ops: false }
 }
 
 #[test]

@@ -34,11 +34,7 @@ impl Tracks {
             meta.insert("processes".to_owned(), processes);
         }
         for (key, args) in std::mem::take(&mut self.other) {
-            let args = if args.is_empty() {
-                "{}".to_owned()
-            } else {
-                args
-            };
+            let args = if args.is_empty() { "{}".to_owned() } else { args };
             meta.insert(format!("metadata {key}"), args);
         }
         Ok(())
@@ -84,11 +80,7 @@ impl Tracks {
                 THREAD => Row::of_thread(key, thread, process_name),
                 kind => Row::of_texts(key, kind == COUNTER),
             };
-            row.write(
-                writer,
-                process_name,
-                thread.sort_index.or(process.sort_index),
-            )?;
+            row.write(writer, process_name, thread.sort_index.or(process.sort_index))?;
         }
         for (pid, about) in &self.processes {
             if let (Some(name), false) = (&about.name, used.contains(pid.as_slice())) {
@@ -126,26 +118,12 @@ impl Row {
         let mut texts = texts(&key[THREAD_HEAD + pid.map_or(0, <[u8]>::len)..]);
         let first = texts.next().unwrap_or_default();
         let second = texts.next();
-        let id = second
-            .as_ref()
-            .map_or(String::new(), |id| format!(" id {id}"));
-        let (kind, records, word) = if counter {
-            ("counter", "unknown", "counter")
-        } else {
-            ("async", "annotation", "async")
-        };
+        let id = second.as_ref().map_or(String::new(), |id| format!(" id {id}"));
+        let (kind, records, word) =
+            if counter { ("counter", "unknown", "counter") } else { ("async", "annotation", "async") };
         let origin = format!("{} {word} {first}{id}", origin(pid, None));
-        let name = if first.is_empty() && !counter {
-            second.unwrap_or_default()
-        } else {
-            first
-        };
-        Row {
-            kind,
-            records,
-            name,
-            origin,
-        }
+        let name = if first.is_empty() && !counter { second.unwrap_or_default() } else { first };
+        Row { kind, records, name, origin }
     }
 
     fn write(&self, writer: &mut Writer, process: &str, sort_index: Option<i64>) -> Result<()> {
@@ -171,9 +149,7 @@ fn object(members: impl Iterator<Item = String>) -> Option<String> {
 /// What metadata says of a process, as a member.
 fn process((pid, about): (&Vec<u8>, &About)) -> String {
     let text = |value: &Option<String>| value.as_ref().map_or("null".to_owned(), |v| quote(v));
-    let index = about
-        .sort_index
-        .map_or("null".to_owned(), |v| v.to_string());
+    let index = about.sort_index.map_or("null".to_owned(), |v| v.to_string());
     format!(
         "{}:{{\"name\":{},\"labels\":{},\"sort_index\":{index}}}",
         quote(&String::from_utf8_lossy(pid)),

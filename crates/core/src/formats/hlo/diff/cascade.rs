@@ -45,13 +45,7 @@ impl<'a> Steps<'a> {
     }
 
     fn both(&self, labels: &'a [Labels; 2]) -> Both<'a> {
-        Both {
-            a: self.a,
-            b: self.b,
-            of_a: &labels[0],
-            of_b: &labels[1],
-            named: self.named.is_some(),
-        }
+        Both { a: self.a, b: self.b, of_a: &labels[0], of_b: &labels[1], named: self.named.is_some() }
     }
 
     /// Matches what is in no pair yet.
@@ -59,12 +53,7 @@ impl<'a> Steps<'a> {
         let best = self.best();
         unique(found, &best[0].full, &best[1].full, Basis::Identical);
         for at in 0..2 {
-            unique(
-                found,
-                &best[0].near[at],
-                &best[1].near[at],
-                Basis::Surroundings,
-            );
+            unique(found, &best[0].near[at], &best[1].near[at], Basis::Surroundings);
         }
         let both = self.both(best);
         let mut spread = Spread::new(&both, false);
@@ -115,8 +104,7 @@ impl<'a> Steps<'a> {
         if self.named.is_some() {
             let labels = [self.a, self.b].map(|side| {
                 let said = side.kind.iter().zip(&side.op);
-                said.map(|(&kind, &op)| if op == 0 { 0 } else { mix(kind, op) })
-                    .collect::<Vec<_>>()
+                said.map(|(&kind, &op)| if op == 0 { 0 } else { mix(kind, op) }).collect::<Vec<_>>()
             });
             unique(found, &labels[0], &labels[1], Basis::Op);
             spread.run(found, 0);
@@ -128,11 +116,9 @@ impl<'a> Steps<'a> {
         spread.run(found, 0);
         // Where one side has nothing new, all that is left of it is somewhere in the other.
         if is_part(found, &self.a.kind, &self.b.kind) {
-            for [one, other] in [
-                [&best[0].own, &best[1].own],
-                [&self.a.key, &self.b.key],
-                [&self.a.kind, &self.b.kind],
-            ] {
+            for [one, other] in
+                [[&best[0].own, &best[1].own], [&self.a.key, &self.b.key], [&self.a.kind, &self.b.kind]]
+            {
                 in_order(found, one, other, Basis::Order);
                 spread.run(found, 0);
             }

@@ -76,25 +76,16 @@ fn same_array(one: &Shape, other: &Shape, layout: bool) -> bool {
         && one.dynamic == other.dynamic
         && (!layout || one.layout == other.layout)
         && one.parts.len() == other.parts.len()
-        && one
-            .parts
-            .iter()
-            .zip(&other.parts)
-            .all(|(one, other)| same_array(one, other, layout))
+        && one.parts.iter().zip(&other.parts).all(|(one, other)| same_array(one, other, layout))
 }
 
 fn same_attributes(one: &Instruction, other: &Instruction, exact: bool) -> bool {
     let none = More::default();
-    let (left, right) = (
-        one.more.as_deref().unwrap_or(&none),
-        other.more.as_deref().unwrap_or(&none),
-    );
-    (one.number, &one.dimensions, one.called.len())
-        == (other.number, &other.dimensions, other.called.len())
+    let (left, right) = (one.more.as_deref().unwrap_or(&none), other.more.as_deref().unwrap_or(&none));
+    (one.number, &one.dimensions, one.called.len()) == (other.number, &other.dimensions, other.called.len())
         && (&left.window, &left.convolution, &left.contracted)
             == (&right.window, &right.convolution, &right.contracted)
-        && (left.groups, &left.fft, &left.fusion_kind)
-            == (right.groups, &right.fft, &right.fusion_kind)
+        && (left.groups, &left.fft, &left.fusion_kind) == (right.groups, &right.fft, &right.fusion_kind)
         && (&left.target, &left.direction) == (&right.target, &right.direction)
         && (!exact || one.digest == other.digest)
 }
@@ -110,9 +101,7 @@ pub fn of(a: &Side<'_>, b: &Side<'_>, matched: &[(u32, u32, Basis)], exact: bool
     for &(one, other, _) in matched {
         to_b[one as usize] = other;
         to_a[other as usize] = one;
-        *homes
-            .entry((a.home[one as usize], b.home[other as usize]))
-            .or_default() += 1;
+        *homes.entry((a.home[one as usize], b.home[other as usize])).or_default() += 1;
     }
     // A computation belongs to the one that most of it went to.
     let mut best: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
@@ -135,10 +124,8 @@ pub fn of(a: &Side<'_>, b: &Side<'_>, matched: &[(u32, u32, Basis)], exact: bool
         let stays = best.get(&from).is_some_and(|it| u32::MAX - it.1 == to);
         let (fused, was) = (fusions[1][to as usize], fusions[0][from as usize]);
         let (none, other_none) = (More::default(), More::default());
-        let (more, others) = (
-            left.more.as_deref().unwrap_or(&none),
-            right.more.as_deref().unwrap_or(&other_none),
-        );
+        let (more, others) =
+            (left.more.as_deref().unwrap_or(&none), right.more.as_deref().unwrap_or(&other_none));
         let bits = [
             shape,
             !shape && !same_array(&left.shape, &right.shape, true),
@@ -151,10 +138,7 @@ pub fn of(a: &Side<'_>, b: &Side<'_>, matched: &[(u32, u32, Basis)], exact: bool
             more.config != others.config,
             more.sharding != others.sharding,
         ];
-        let bits = bits
-            .iter()
-            .enumerate()
-            .fold(0, |sum, (at, &is)| sum | u16::from(is) << at);
+        let bits = bits.iter().enumerate().fold(0, |sum, (at, &is)| sum | u16::from(is) << at);
         found.pairs.push((one, other, basis, bits));
     }
     found.pairs.sort_unstable();
@@ -189,12 +173,7 @@ fn fate(a: &Side<'_>, b: &Side<'_>, to_b: &[u32], to_a: &[u32], at: u32) -> (Fat
         None if operands == b.instruction(partner).operands.len() => inputs.get(place as usize),
         None => None,
     };
-    let from = |input: u32| {
-        a.inputs
-            .of(at)
-            .iter()
-            .any(|&one| one != MISSING && to_b[one as usize] == input)
-    };
+    let from = |input: u32| a.inputs.of(at).iter().any(|&one| one != MISSING && to_b[one as usize] == input);
     match now.copied().filter(|&now| now != MISSING) {
         Some(now) if from(now) => (Fate::Folded, user),
         Some(now) if a.key[at as usize] == b.key[now as usize] && to_a[now as usize] != MISSING => {
@@ -202,13 +181,7 @@ fn fate(a: &Side<'_>, b: &Side<'_>, to_b: &[u32], to_a: &[u32], at: u32) -> (Fat
         }
         Some(now) => (Fate::Replaced, now),
         // Of a user that takes fewer now, what is left of this may be there at another place.
-        None if inputs
-            .iter()
-            .take(MOST_INPUTS)
-            .any(|&it| it != MISSING && from(it)) =>
-        {
-            (Fate::Folded, user)
-        }
+        None if inputs.iter().take(MOST_INPUTS).any(|&it| it != MISSING && from(it)) => (Fate::Folded, user),
         None => (Fate::Dropped, user),
     }
 }

@@ -24,9 +24,7 @@ pub fn unique(found: &mut Found, of_a: &[u64], of_b: &[u64], basis: Basis) {
         }
     }
     seen.remove(&0);
-    let alone = seen
-        .into_values()
-        .filter(|[one, other]| one.0 == 1 && other.0 == 1);
+    let alone = seen.into_values().filter(|[one, other]| one.0 == 1 && other.0 == 1);
     let mut pairs: Vec<_> = alone.map(|[one, other]| (one.1, other.1)).collect();
     pairs.sort_unstable();
     for (a, b) in pairs {
@@ -46,12 +44,8 @@ pub fn equal_groups(found: &mut Found, of_a: &[u64], of_b: &[u64], basis: Basis)
         }
     }
     seen.remove(&0);
-    let equal = seen
-        .into_values()
-        .filter(|[one, other]| one.len() == other.len());
-    let mut pairs: Vec<_> = equal
-        .flat_map(|[one, other]| one.into_iter().zip(other))
-        .collect();
+    let equal = seen.into_values().filter(|[one, other]| one.len() == other.len());
+    let mut pairs: Vec<_> = equal.flat_map(|[one, other]| one.into_iter().zip(other)).collect();
     pairs.sort_unstable();
     for (a, b) in pairs {
         found.join(a, b, basis);
@@ -90,30 +84,12 @@ pub fn settled(found: &mut Found, a: &Side<'_>, b: &Side<'_>) {
     for below in [true, false] {
         let to_b = |at: u32| found.to_b[at as usize];
         let own = |at: u32| {
-            if found.to_a[at as usize] == MISSING {
-                MISSING
-            } else {
-                at
-            }
+            if found.to_a[at as usize] == MISSING { MISSING } else { at }
         };
-        let of_a: Vec<u64> = (0..a.len())
-            .map(|at| {
-                if to_b(at) == MISSING {
-                    around(a, below, to_b, at)
-                } else {
-                    0
-                }
-            })
-            .collect();
-        let of_b: Vec<u64> = (0..b.len())
-            .map(|at| {
-                if own(at) == MISSING {
-                    around(b, below, own, at)
-                } else {
-                    0
-                }
-            })
-            .collect();
+        let of_a: Vec<u64> =
+            (0..a.len()).map(|at| if to_b(at) == MISSING { around(a, below, to_b, at) } else { 0 }).collect();
+        let of_b: Vec<u64> =
+            (0..b.len()).map(|at| if own(at) == MISSING { around(b, below, own, at) } else { 0 }).collect();
         unique(found, &of_a, &of_b, Basis::Neighbour);
         in_order(found, &of_a, &of_b, Basis::Twins);
     }
@@ -123,11 +99,7 @@ pub fn settled(found: &mut Found, a: &Side<'_>, b: &Side<'_>) {
 fn around(side: &Side<'_>, below: bool, partner: impl Fn(u32) -> u32, at: u32) -> u64 {
     let mut label = 0_u64;
     let mut add = |one: u32, place: u32| {
-        let said = if one == MISSING {
-            MISSING
-        } else {
-            partner(one)
-        };
+        let said = if one == MISSING { MISSING } else { partner(one) };
         label = label.wrapping_add(mix(u64::from(said), u64::from(place)));
         said != MISSING
     };
@@ -137,9 +109,5 @@ fn around(side: &Side<'_>, below: bool, partner: impl Fn(u32) -> u32, at: u32) -
     } else {
         !users.is_empty() && users.iter().all(|&(one, place)| add(one, place))
     };
-    if whole {
-        mix(side.key[at as usize], label)
-    } else {
-        0
-    }
+    if whole { mix(side.key[at as usize], label) } else { 0 }
 }

@@ -28,10 +28,7 @@ pub const STEPS: [usize; 4] = [8, 4, 2, 1];
 fn down(side: &Side<'_>, own: &[u64], from: &[u64], at: u32) -> u64 {
     let mut label = own[at as usize];
     for (place, &input) in side.inputs.of(at).iter().enumerate() {
-        let said = from
-            .get(input as usize)
-            .copied()
-            .unwrap_or(u64::from(MISSING));
+        let said = from.get(input as usize).copied().unwrap_or(u64::from(MISSING));
         label = mix(label, mix(said, u64::from(side.position(at, place))));
     }
     label
@@ -57,12 +54,9 @@ impl Labels {
     /// The labels of a side. named: whether the framework's names of ops are part of them.
     pub fn of(side: &Side<'_>, named: bool) -> Self {
         let count = side.len();
-        let own: Vec<u64> = (0..count as usize)
-            .map(|at| mix(side.key[at], if named { side.op[at] } else { 0 }))
-            .collect();
-        let step = |from: &[u64]| -> Vec<u64> {
-            (0..count).map(|at| down(side, &own, from, at)).collect()
-        };
+        let own: Vec<u64> =
+            (0..count as usize).map(|at| mix(side.key[at], if named { side.op[at] } else { 0 })).collect();
+        let step = |from: &[u64]| -> Vec<u64> { (0..count).map(|at| down(side, &own, from, at)).collect() };
         let once = step(&own);
         let mut below = own.clone();
         let mut above: Vec<u64> = (0..count).map(|at| start(side, at)).collect();
@@ -87,24 +81,8 @@ impl Labels {
         for &at in side.order.iter().rev() {
             high[at as usize] = up(side, &deep, &high, at);
         }
-        let high: Vec<u64> = high
-            .iter()
-            .zip(&own)
-            .map(|(&high, &own)| mix(high, own))
-            .collect();
-        let full = deep
-            .iter()
-            .zip(&high)
-            .map(|(&deep, &high)| mix(deep, high))
-            .collect();
-        Labels {
-            own,
-            deep,
-            high,
-            full,
-            once,
-            below: two,
-            near,
-        }
+        let high: Vec<u64> = high.iter().zip(&own).map(|(&high, &own)| mix(high, own)).collect();
+        let full = deep.iter().zip(&high).map(|(&deep, &high)| mix(deep, high)).collect();
+        Labels { own, deep, high, full, once, below: two, near }
     }
 }

@@ -11,8 +11,7 @@ pub const CALLED: u32 = 1 << 24;
 
 /// Two numbers into one, order kept.
 pub fn mix(one: u64, other: u64) -> u64 {
-    let product =
-        u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xa076_1d64_78bd_642f | 1);
+    let product = u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xa076_1d64_78bd_642f | 1);
     let folded = (product >> 64) as u64 ^ product as u64;
     folded.rotate_left(23) ^ one.wrapping_mul(0xe703_7ed1_a0b4_28db)
 }
@@ -75,12 +74,7 @@ fn hash_attributes(one: &Instruction, exact: bool, sizes: bool, into: &mut impl 
     let none = More::default();
     let more = one.more.as_deref().unwrap_or(&none);
     let constant = one.opcode == "constant" && !sizes;
-    (
-        one.number.filter(|_| !constant),
-        &one.dimensions,
-        one.called.len(),
-    )
-        .hash(into);
+    (one.number.filter(|_| !constant), &one.dimensions, one.called.len()).hash(into);
     (&more.contracted, more.groups, &more.fft).hash(into);
     (&more.fusion_kind, &more.target, &more.direction).hash(into);
     for dim in more.window.iter().filter(|_| sizes) {
@@ -128,11 +122,7 @@ impl<'a> Side<'a> {
             let op = hash_of(|it| one.op_name.hash(it)) | 1;
             side.op.push(if one.op_name.is_empty() { 0 } else { op });
             let inside = |&it: &u32| {
-                if (it as usize) < all.len() {
-                    it
-                } else {
-                    MISSING
-                }
+                if (it as usize) < all.len() { it } else { MISSING }
             };
             side.inputs.all.extend(one.operands.iter().map(inside));
             for &called in &one.called {
@@ -177,10 +167,7 @@ impl<'a> Side<'a> {
     /// Which computations are the inside of a fusion.
     pub fn fused(&self) -> Vec<bool> {
         let fusion = |&at: &u32| self.instruction(at).opcode == "fusion";
-        self.callers
-            .iter()
-            .map(|all| all.iter().any(fusion))
-            .collect()
+        self.callers.iter().map(|all| all.iter().any(fusion)).collect()
     }
 
     /// Whether the other side is the same, instruction by instruction.
@@ -248,10 +235,7 @@ impl<'a> Side<'a> {
                 }
             }
         }
-        self.users = Lists {
-            starts: counts,
-            all,
-        };
+        self.users = Lists { starts: counts, all };
     }
 
     /// Fills the order.
@@ -262,9 +246,7 @@ impl<'a> Side<'a> {
                 there.count() as u32
             })
             .collect();
-        let mut order: Vec<u32> = (0..self.len())
-            .filter(|&at| open[at as usize] == 0)
-            .collect();
+        let mut order: Vec<u32> = (0..self.len()).filter(|&at| open[at as usize] == 0).collect();
         let mut done = 0;
         while let Some(&at) = order.get(done) {
             done += 1;
@@ -288,9 +270,7 @@ impl<'a> Side<'a> {
                 "parameter" => match self.callers[self.home[at as usize] as usize][..] {
                     [caller] if self.opens(caller) => one
                         .number
-                        .and_then(|number| {
-                            self.inputs.of(caller).get(usize::try_from(number).ok()?)
-                        })
+                        .and_then(|number| self.inputs.of(caller).get(usize::try_from(number).ok()?))
                         .copied(),
                     _ => None,
                 },
@@ -307,10 +287,7 @@ impl<'a> Side<'a> {
     }
 
     fn opens(&self, caller: u32) -> bool {
-        matches!(
-            &*self.module.instructions[caller as usize].opcode,
-            "fusion" | "call"
-        )
+        matches!(&*self.module.instructions[caller as usize].opcode, "fusion" | "call")
     }
 
     /// The element that is taken from what a fusion or call returns.
@@ -320,11 +297,7 @@ impl<'a> Side<'a> {
             return None;
         }
         let operands = self.module.instructions[of as usize].operands.len();
-        let &root = self
-            .inputs
-            .of(of)
-            .get(operands)
-            .filter(|&&it| it != MISSING)?;
+        let &root = self.inputs.of(of).get(operands).filter(|&&it| it != MISSING)?;
         if self.module.instructions[root as usize].opcode != "tuple" {
             return None;
         }

@@ -99,34 +99,20 @@ impl<'a> Spread<'a> {
     /// Of several equal ones that may all have become one, the first: that is what merging keeps.
     fn kept(&self, found: &Found, a: u32, b: u32) -> (u32, u32) {
         const MOST: usize = 64;
-        let (deep_a, deep_b) = (
-            self.both.of_a.deep[a as usize],
-            self.both.of_b.deep[b as usize],
-        );
-        if deep_a != deep_b
-            || found.to_b[a as usize] != MISSING
-            || found.to_a[b as usize] != MISSING
-        {
+        let (deep_a, deep_b) = (self.both.of_a.deep[a as usize], self.both.of_b.deep[b as usize]);
+        if deep_a != deep_b || found.to_b[a as usize] != MISSING || found.to_a[b as usize] != MISSING {
             return (a, b);
         }
         let empty = Vec::new();
-        let (all_a, all_b) = (
-            self.equal[0].get(&deep_a).unwrap_or(&empty),
-            self.equal[1].get(&deep_b).unwrap_or(&empty),
-        );
+        let (all_a, all_b) =
+            (self.equal[0].get(&deep_a).unwrap_or(&empty), self.equal[1].get(&deep_b).unwrap_or(&empty));
         let voted = |pair: &(u32, u32)| self.votes.contains_key(pair);
         let free = |partner: &[u32], at: u32| partner[at as usize] == MISSING;
         let first = if all_a.len() > all_b.len() {
-            let before = all_a
-                .iter()
-                .take(MOST)
-                .filter(|&&at| at < a && free(&found.to_b, at));
+            let before = all_a.iter().take(MOST).filter(|&&at| at < a && free(&found.to_b, at));
             before.map(|&at| (at, b)).find(voted)
         } else if all_b.len() > all_a.len() {
-            let before = all_b
-                .iter()
-                .take(MOST)
-                .filter(|&&at| at < b && free(&found.to_a, at));
+            let before = all_b.iter().take(MOST).filter(|&&at| at < b && free(&found.to_a, at));
             before.map(|&at| (a, at)).find(voted)
         } else {
             None
@@ -186,12 +172,7 @@ impl<'a> Spread<'a> {
         }
         if left.len() != right.len() {
             for at in 1..=shorter {
-                self.vote(
-                    found,
-                    left[left.len() - at],
-                    right[right.len() - at],
-                    Basis::Neighbour,
-                );
+                self.vote(found, left[left.len() - at], right[right.len() - at], Basis::Neighbour);
             }
         } else if left.len() == 2 {
             // The operands of an addition may have changed places.
@@ -222,10 +203,9 @@ impl<'a> Spread<'a> {
         let (left, right) = (self.both.a.module, self.both.b.module);
         let pairs = left.instructions[a as usize].called.iter();
         for (&one, &other) in pairs.zip(&right.instructions[b as usize].called) {
-            let (Some(one), Some(other)) = (
-                left.computations.get(one as usize),
-                right.computations.get(other as usize),
-            ) else {
+            let (Some(one), Some(other)) =
+                (left.computations.get(one as usize), right.computations.get(other as usize))
+            else {
                 continue;
             };
             // The key of a parameter has its number, and small computations have theirs first.
@@ -258,10 +238,8 @@ impl<'a> Spread<'a> {
 
     /// Users that are the only ones of their kind on both sides.
     fn users(&self, found: &Found, a: u32, b: u32) -> Vec<(u32, u32)> {
-        let free_a =
-            (self.both.a.users.of(a).iter()).filter(|one| found.to_b[one.0 as usize] == MISSING);
-        let free_b =
-            (self.both.b.users.of(b).iter()).filter(|one| found.to_a[one.0 as usize] == MISSING);
+        let free_a = (self.both.a.users.of(a).iter()).filter(|one| found.to_b[one.0 as usize] == MISSING);
+        let free_b = (self.both.b.users.of(b).iter()).filter(|one| found.to_a[one.0 as usize] == MISSING);
         let (free_a, free_b): (Vec<_>, Vec<_>) = (free_a.collect(), free_b.collect());
         let mut made = Vec::new();
         if free_a.is_empty() || free_b.is_empty() {
@@ -269,10 +247,7 @@ impl<'a> Spread<'a> {
         }
         for fine in [false, true] {
             let mut seen: FxHashMap<u64, [(u32, u32); 2]> = FxHashMap::default();
-            let sides = [
-                (&free_a, self.both.a, self.both.of_a),
-                (&free_b, self.both.b, self.both.of_b),
-            ];
+            let sides = [(&free_a, self.both.a, self.both.of_a), (&free_b, self.both.b, self.both.of_b)];
             for (which, (free, side, labels)) in sides.into_iter().enumerate() {
                 for &&(user, place) in free {
                     let what = match fine {
@@ -295,10 +270,7 @@ impl<'a> Spread<'a> {
     }
 
     fn vote(&mut self, found: &Found, a: u32, b: u32, basis: Basis) {
-        if a == MISSING
-            || b == MISSING
-            || self.both.a.kind[a as usize] != self.both.b.kind[b as usize]
-        {
+        if a == MISSING || b == MISSING || self.both.a.kind[a as usize] != self.both.b.kind[b as usize] {
             return;
         }
         if found.to_b[a as usize] != MISSING || found.to_a[b as usize] != MISSING {
@@ -308,8 +280,7 @@ impl<'a> Spread<'a> {
         *votes += 1;
         let votes = *votes;
         let score = self.score(found, a, b, votes);
-        self.heap
-            .push((score, votes, Reverse(a), Reverse(b), basis));
+        self.heap.push((score, votes, Reverse(a), Reverse(b), basis));
     }
 
     /// Whether both take an element of tuples that have not the same elements: then their numbers tell nothing.
@@ -353,11 +324,7 @@ impl<'a> Spread<'a> {
 impl Found {
     /// Nothing yet.
     pub fn new(a: u32, b: u32) -> Self {
-        Found {
-            to_b: vec![MISSING; a as usize],
-            to_a: vec![MISSING; b as usize],
-            pairs: Vec::new(),
-        }
+        Found { to_b: vec![MISSING; a as usize], to_a: vec![MISSING; b as usize], pairs: Vec::new() }
     }
 
     /// Makes a pair of two that are in none.

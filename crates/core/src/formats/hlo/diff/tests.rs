@@ -14,10 +14,7 @@ const KINDS: [&str; 6] = ["add", "multiply", "subtract", "maximum", "tanh", "neg
 fn program(ops: &[Op], prefix: &str, without: &BTreeSet<usize>) -> String {
     let mut text = String::from("HloModule m\n\n");
     let mut main = String::new();
-    let _ = writeln!(
-        main,
-        "ENTRY {prefix}main {{\n  {prefix}v0 = f32[8]{{0}} parameter(0)"
-    );
+    let _ = writeln!(main, "ENTRY {prefix}main {{\n  {prefix}v0 = f32[8]{{0}} parameter(0)");
     for (at, &(kind, one, other, size)) in ops.iter().enumerate() {
         let number = at + 1;
         let back = |by: u8| number - 1 - usize::from(by) % number;
@@ -39,24 +36,15 @@ fn program(ops: &[Op], prefix: &str, without: &BTreeSet<usize>) -> String {
                 "  {prefix}v{number} = {shape} fusion({}), kind=kLoop, calls={prefix}f{number}",
                 operand(one)
             ),
-            name @ ("tanh" | "negate") => writeln!(
-                main,
-                "  {prefix}v{number} = {shape} {name}({})",
-                operand(one)
-            ),
-            name => writeln!(
-                main,
-                "  {prefix}v{number} = {shape} {name}({}, {})",
-                operand(one),
-                operand(other)
-            ),
+            name @ ("tanh" | "negate") => {
+                writeln!(main, "  {prefix}v{number} = {shape} {name}({})", operand(one))
+            }
+            name => {
+                writeln!(main, "  {prefix}v{number} = {shape} {name}({}, {})", operand(one), operand(other))
+            }
         };
     }
-    let _ = writeln!(
-        main,
-        "  ROOT {prefix}out = (f32[8]{{0}}) tuple({prefix}v{})\n}}",
-        ops.len()
-    );
+    let _ = writeln!(main, "  ROOT {prefix}out = (f32[8]{{0}}) tuple({prefix}v{})\n}}", ops.len());
     text + &main
 }
 
@@ -144,11 +132,7 @@ ENTRY e {
 ";
 
 fn named(module: &Module, name: &str) -> u32 {
-    module
-        .instructions
-        .iter()
-        .position(|it| &*it.name == name)
-        .expect(name) as u32
+    module.instructions.iter().position(|it| &*it.name == name).expect(name) as u32
 }
 
 #[test]
@@ -158,26 +142,14 @@ fn a_transpose_is_folded_into_its_dot() {
         .filter(|line| !line.contains("transpose"))
         .collect::<Vec<_>>()
         .join("\n")
-        .replace(
-            "dot(t, b), lhs_contracting_dims={1}",
-            "dot(a, b), lhs_contracting_dims={0}",
-        );
+        .replace("dot(t, b), lhs_contracting_dims={1}", "dot(a, b), lhs_contracting_dims={0}");
     let (one, other) = (read(BEFORE), read(&after));
     let found = changes(&one, &other, true);
-    assert_eq!(
-        found.removed,
-        [(named(&one, "t"), Fate::Folded, named(&one, "d"))]
-    );
+    assert_eq!(found.removed, [(named(&one, "t"), Fate::Folded, named(&one, "d"))]);
     assert_eq!(found.added, []);
-    let dot = found
-        .pairs
-        .iter()
-        .find(|it| it.0 == named(&one, "d"))
-        .expect("the dot");
-    let words: Vec<_> = (0..CHANGES.len())
-        .filter(|bit| dot.3 >> bit & 1 == 1)
-        .map(|bit| CHANGES[bit])
-        .collect();
+    let dot = found.pairs.iter().find(|it| it.0 == named(&one, "d")).expect("the dot");
+    let words: Vec<_> =
+        (0..CHANGES.len()).filter(|bit| dot.3 >> bit & 1 == 1).map(|bit| CHANGES[bit]).collect();
     assert_eq!(words, ["operands", "attributes"]);
 }
 
@@ -190,36 +162,18 @@ fn fates_say_what_became_of_each() {
         "HloModule m\n\nENTRY e {\n  a = f32[8] parameter(0)\n  x = f32[8] tanh(a)\n  z = f32[8] negate(x)\n  w = f32[8] exponential(x)\n  s = f32[8] sqrt(w)\n  ROOT t = (f32[8], f32[8]) tuple(z, s)\n}\n",
     );
     let found = changes(&one, &other, true);
-    let fates: Vec<_> = found
-        .removed
-        .iter()
-        .map(|it| (one.instructions[it.0 as usize].opcode.to_string(), it.1))
-        .collect();
-    let expected = [
-        ("tanh", Fate::Merged),
-        ("cosine", Fate::Unused),
-        ("sine", Fate::Replaced),
-    ];
-    assert_eq!(
-        fates,
-        expected.map(|(opcode, fate)| (opcode.to_owned(), fate))
-    );
+    let fates: Vec<_> =
+        found.removed.iter().map(|it| (one.instructions[it.0 as usize].opcode.to_string(), it.1)).collect();
+    let expected = [("tanh", Fate::Merged), ("cosine", Fate::Unused), ("sine", Fate::Replaced)];
+    assert_eq!(fates, expected.map(|(opcode, fate)| (opcode.to_owned(), fate)));
 }
 
 #[test]
 fn what_has_another_size_is_still_itself() {
-    let (one, other) = (
-        read(BEFORE),
-        read(&BEFORE.replace("8,", "32,").replace(",8]", ",32]")),
-    );
+    let (one, other) = (read(BEFORE), read(&BEFORE.replace("8,", "32,").replace(",8]", ",32]")));
     let found = changes(&one, &other, true);
     assert!(found.removed.is_empty() && found.added.is_empty());
-    assert!(
-        found
-            .pairs
-            .iter()
-            .any(|it| it.2 == Basis::Resized && it.3 & 1 == 1)
-    );
+    assert!(found.pairs.iter().any(|it| it.2 == Basis::Resized && it.3 & 1 == 1));
 }
 
 #[test]
@@ -245,16 +199,10 @@ fn wide_tuples_and_many_callers_take_no_time() {
         let _ = writeln!(text, "  b{at} = f32[8] call(c), to_apply=f");
     }
     let tuple = |step: usize| {
-        let all: Vec<_> = (0..20_000)
-            .step_by(step)
-            .map(|at| format!("b{at}"))
-            .collect();
+        let all: Vec<_> = (0..20_000).step_by(step).map(|at| format!("b{at}")).collect();
         format!("{text}  ROOT t = () tuple({})\n}}\n", all.join(", "))
     };
-    let (one, other) = (
-        read(&tuple(1)),
-        read(&tuple(2).replace("call(c)", "map(c)")),
-    );
+    let (one, other) = (read(&tuple(1)), read(&tuple(2).replace("call(c)", "map(c)")));
     let found = changes(&one, &other, true);
     assert_eq!((found.removed.len(), found.added.len()), (20_000, 20_000));
 }
