@@ -167,7 +167,7 @@ ORDER BY slices NULLS LAST
 VERB = '''
 """stepscope count PATH: the number of slices."""
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading
+from stepscope.cli.arguments import Parser, add_reading
 
 ABOUT = "how many slices there are"
 
@@ -175,7 +175,6 @@ ABOUT = "how many slices there are"
 def parser():
     """The options of the verb."""
     parser = Parser("count", ABOUT, "stepscope count PATH…")
-    add_paths(parser)
     add_reading(parser)
     return parser
 
