@@ -92,6 +92,9 @@ class Store:
         """Writes a small table anew (or a new one): columns of int, float, str or None; bool as bool."""
     def assign_steps(self, begin_ps: Sequence[int], end_ps: Sequence[int], number: Sequence[int]) -> None:
         """Fills slice.step: the step in whose half-open interval the slice starts. Sorted, disjoint."""
+    def extents(self, before_ps: int = ...) -> dict[int, tuple[int, int, int, int]]:
+        """By track_id, of the slices that end before `before_ps` (of all): their number, when the first of
+        them begins, the last of them begins, and the last of them ends (ps)."""
     def roll_up(self, producer: str) -> None:
         """Fills the tables rollup_*. Slices, tracks, devices and steps must be final."""
     def update_facts(self, facts: dict[str, Any]) -> None: ...

@@ -59,6 +59,22 @@ def test_memory_folder_and_reopened_folder_hold_the_same(tmp_path: Path) -> None
         assert store.facts == written.facts
 
 
+@pytest.mark.parametrize("in_folder", [False, True])
+@pytest.mark.parametrize("before_ps", [None, 10**9, 0])
+def test_extents_are_those_of_the_rows(in_folder: bool, before_ps: int | None, tmp_path: Path) -> None:
+    store = decode(tmp_path if in_folder else None)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for row in store.rows("slice"):
+        end_ps = row["ts_ps"] + row["dur_ps"]
+        if before_ps is None or end_ps < before_ps:
+            spans.setdefault(row["track_id"], []).append((row["ts_ps"], end_ps))
+    assert store.extents(*([] if before_ps is None else [before_ps])) == {
+        track_id: (len(found), *min(found)[:1], max(found)[0], max(end for _, end in found))
+        for track_id, found in spans.items()
+    }
+    assert bool(spans) == (before_ps != 0)
+
+
 def test_a_stream_can_be_exported_again_and_again(tmp_path: Path) -> None:
     stream = decode(tmp_path).stream("slice")
     assert stream.rows == 200

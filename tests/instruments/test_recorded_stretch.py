@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from stepscope.instruments.recorded_stretch import HOUR_PS, RecordedStretch, cut_at_silence
+import pytest
+
 from stepscope.report import summary
 from stepscope.session.trace import OpenTrace
 from stepscope.session.trace import open as open_trace
@@ -42,11 +43,10 @@ def test_a_long_recording_in_which_something_goes_on_is_judged_whole(tmp_path):
     assert not any("after anything began" in line for line in headline)
 
 
-def test_short_recordings_and_few_slices_are_judged_whole():
-    long = RecordedStretch(0, 2 * HOUR_PS)
-    assert cut_at_silence(long, [(0, 1), (1, 2 * HOUR_PS)]) == long
-    short = RecordedStretch(0, HOUR_PS)
-    assert cut_at_silence(short, [(at, HOUR_PS) for at in range(20)]) == short
+@pytest.mark.parametrize(("number", "dur_us"), [(2, 2 * HOUR_US), (20, HOUR_US - 1000)])
+def test_few_slices_and_short_recordings_are_judged_whole(tmp_path, number, dur_us):
+    late = [{"name": "wait", "tid": 2, "ts": 0, "dur": dur_us}]
+    assert judged(recorded(tmp_path, [*spans(number, 500.0), *late]))[0] == dur_us
 
 
 def test_spans_of_sequences_in_another_clock_stretch_nothing(tmp_path):

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use stepscope_core::columns::Cell;
 use stepscope_core::rollup;
+use stepscope_core::store::extents::Extent;
 use stepscope_core::store::part::Field;
 use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
@@ -123,6 +124,13 @@ impl Store {
         let rows: Vec<Vec<Cell<'_>>> =
             (0..count).map(|row| values.iter().map(|column| cell(&column[row])).collect()).collect();
         free(py, || lock(&self.0).replace(table, fields, &rows))
+    }
+
+    #[pyo3(signature = (before_ps = i64::MAX))]
+    fn extents(&self, py: Python<'_>, before_ps: i64) -> PyResult<BTreeMap<i32, (u64, i64, i64, i64)>> {
+        let found = free(py, || lock(&self.0).extents(before_ps))?;
+        let tuple = |one: Extent| (one.slices, one.first_ps, one.last_ps, one.end_ps);
+        Ok(found.into_iter().map(|(track, one)| (track, tuple(one))).collect())
     }
 
     fn roll_up(&self, py: Python<'_>, producer: &str) -> PyResult<()> {

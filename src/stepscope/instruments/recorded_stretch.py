@@ -6,7 +6,6 @@ rotated, durations that a recorder counted in another unit or that wrapped. Shar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,26 +33,17 @@ def recorded_stretch(store: Store, whole: RecordedStretch) -> tuple[RecordedStre
     of_requests = {row["id"] for row in tracks if row["kind"] == "async" and row["records"] == "annotation"}
     if not of_requests and whole.end_ps - whole.start_ps <= HOUR_PS:
         return whole, False
-    spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-    for row in store.rows("slice"):
-        spans[row["track_id"] in of_requests].append((row["ts_ps"], row["ts_ps"] + row["dur_ps"]))
-    if not spans[False]:
+    extents = store.extents()
+    others = [extent for track_id, extent in extents.items() if track_id not in of_requests]
+    if not others:
         return whole, False
-    inner = RecordedStretch(min(begin for begin, _ in spans[False]), max(end for _, end in spans[False]))
-    elsewhere = bool(spans[True]) and all(
-        end <= inner.start_ps or begin >= inner.end_ps for begin, end in spans[True]
-    )
-    if inner.start_ps == inner.end_ps:
-        return whole, elsewhere
-    return cut_at_silence(inner, spans[False]), elsewhere
-
-
-def cut_at_silence(whole: RecordedStretch, slices: Sequence[tuple[int, int]]) -> RecordedStretch:
-    """The recording without what follows when nothing begins any more. slices: begin and end of each."""
-    last = max((begin for begin, _ in slices), default=whole.start_ps)
-    silent_ps = whole.end_ps - last
-    if len(slices) < FEW_SLICES or silent_ps <= max(HOUR_PS, MOST * (whole.end_ps - whole.start_ps)):
-        return whole
-    end = max((end for _, end in slices if end - last < (1 - MOST) * silent_ps), default=last)
-    end = max(end, last)
-    return RecordedStretch(whole.start_ps, end) if end > whole.start_ps else whole
+    start_ps, end_ps = min(first for _, first, _, _ in others), max(end for *_, end in others)
+    requests = [extent for track_id, extent in extents.items() if track_id in of_requests]
+    elsewhere = bool(requests) and all(end <= start_ps or first >= end_ps for _, first, _, end in requests)
+    slices, last_ps = sum(number for number, *_ in others), max(last for _, _, last, _ in others)
+    silent_ps = end_ps - last_ps
+    if slices >= FEW_SLICES and silent_ps > max(HOUR_PS, MOST * (end_ps - start_ps)):
+        closed = store.extents(round(last_ps + (1 - MOST) * silent_ps))
+        ends = [end for track_id, (*_, end) in closed.items() if track_id not in of_requests]
+        end_ps = max([*ends, last_ps])
+    return (RecordedStretch(start_ps, end_ps) if end_ps > start_ps else whole), elsewhere

@@ -157,11 +157,10 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
         start, end = facts["slices_start_ps"], facts["slices_end_ps"]
     if start == end:
         return []
-    if store.tables().get("slice", 0) <= MOST_MERGED:
-        (start, end), spans_elsewhere = recorded_stretch(store, RecordedStretch(start, end))
-        if spans_elsewhere:
-            detail = "no span of a request lies in the time of everything else"
-            _note(store, "spans-elsewhere", detail, "info")
+    (start, end), spans_elsewhere = recorded_stretch(store, RecordedStretch(start, end))
+    if spans_elsewhere:
+        detail = "no span of a request lies in the time of everything else"
+        _note(store, "spans-elsewhere", detail, "info")
     steps = _merged(store, marks.sources)
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":

@@ -16,6 +16,7 @@ mod account;
 mod arena;
 pub(crate) mod bits;
 mod blocks;
+pub mod extents;
 mod flows;
 mod guard;
 pub(crate) mod heap;
