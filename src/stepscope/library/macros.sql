@@ -92,6 +92,9 @@ NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
   OR (LOWER({op_type}) LIKE '%conv%' AND LOWER({op_type}) NOT LIKE '%convert%')
 )
 
+-- certain_class!(class, drawn_source): a class, and other for what may compute or not, as its source only draws it
+CASE WHEN {class} = 'compute' AND {drawn_source} IS NOT NULL THEN 'other' ELSE {class} END
+
 -- python_figures!(row, total): of rows of Python that were added up, and the total of their host
 sum!({row}.spent_ps) AS time_ps,
 mean!(SUM({row}.spent_ps), NULLIF({total}.number, 0)) AS per_step_ps,

@@ -21,7 +21,7 @@ WITH classed AS (
   SELECT
     columns!(p, run_id, host_id, source_id, place, device),
     columns!(o, device_kind, op, op_type),
-    CASE WHEN o.class = 'compute' AND d.source_id IS NOT NULL THEN 'other' ELSE o.class END AS certain_class,
+    certain_class!(o.class, d.source_id) AS certain_class,
     columns!(o, slices, sum_dur_ps, sum_self_ps, input_self_ps, min_dur_ps, max_dur_ps)
   FROM _device_op AS o
   INNER JOIN track_place AS p ON p.track_id = o.device_track_id

@@ -16,8 +16,8 @@ WITH classed AS (
       WHEN r.class = 'compile' THEN 'compile'
       WHEN p.place = 'launch' THEN 'dispatch'
       WHEN r.category = 'python_function' OR r.name LIKE '$%' OR r.class = 'python' THEN 'python'
-      WHEN NOT r.is_op OR (r.class = 'compute' AND d.source_id IS NOT NULL) THEN 'other'
-      ELSE r.class
+      WHEN NOT r.is_op THEN 'other'
+      ELSE certain_class!(r.class, d.source_id)
     END AS page_class,
     r.op_type AS type_or_none,
     r.self_ps,
