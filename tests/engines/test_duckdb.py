@@ -1,27 +1,18 @@
-"""The engine: what it answers, what it refuses and in which words, and that it can be stopped."""
+"""The engine: what it answers, and what it refuses and in which words. test_duckdb_stopping.py stops it."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import textwrap
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
 
 import stepscope
-from stepscope import background, config
+from stepscope import config
 from stepscope.engines import NeededRows, PythonRows, Reads, Relation, Statement, Stream, Work
 from stepscope.engines.duckdb import DuckDB
-from stepscope.engines.duckdb.parser import parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
-from tests.pressing import pressed
 
 NUMBERS = (("a", "BIGINT"),)
 COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"), ("args_json", "VARCHAR"))
@@ -36,13 +27,6 @@ class Arrow:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         self.reads += 1
         return self.table.__arrow_c_stream__(requested_schema)
-
-
-@pytest.fixture
-def engine() -> Iterator[DuckDB]:
-    made = DuckDB()
-    yield made
-    made.close()
 
 
 def slices(wanted: list[list[str] | None]) -> Relation:
@@ -261,23 +245,6 @@ def test_memory_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     engine.close()
 
 
-def test_interrupt_from_another_thread(engine: DuckDB) -> None:
-    with pressed(engine.interrupt), pytest.raises(QueryError, match="stopped"):
-        engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
-    assert engine.query("SELECT 1").rows() == [(1,)]
-
-
-def test_rows_that_nobody_wants_any_more_are_not_fetched(engine: DuckDB) -> None:
-    stop = threading.Event()
-    with background.stoppable(stop):
-        batches = engine.query("SELECT * FROM range(30)").batches(10)
-        assert next(batches) == [(number,) for number in range(10)]
-        stop.set()
-        with pytest.raises(background.Stopped):
-            next(batches)
-    assert engine.query("SELECT 1").rows() == [(1,)]
-
-
 @pytest.mark.parametrize("asks", [DuckDB.query, lambda engine, sql: engine.answers([sql]), DuckDB.stream])
 def test_views_that_failed_are_made_anew(engine: DuckDB, asks: Callable[[DuckDB, str], object]) -> None:
     """A console goes on after a statement that found no memory for the views it names."""
@@ -388,118 +355,6 @@ def test_damage_in_a_column_is_found_when_the_column_is_first_wanted(engine: Duc
     assert engine.query("SELECT a + c FROM t").rows() == [(2,)]
     with pytest.raises(ValueError, match="it is cut"):
         engine.query("SELECT b FROM t")
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "query(sql).rows()",
-        "answers([sql, 'SELECT 1', sql + ' LIMIT 1'])",
-        "define({'slow': sql}) or engine.keep(['slow'])",
-    ],
-)
-def test_ctrl_c_stops_a_query(asked: str) -> None:
-    program = textwrap.dedent(f"""
-        from stepscope.engines.duckdb import DuckDB
-        engine = DuckDB()
-        sql = "SELECT count(*) FROM range(100000000) a, range(1000000) b"
-        try:
-            print("ready", flush=True)
-            engine.{asked}
-        except KeyboardInterrupt:
-            print("stopped", engine.query("SELECT 42").rows()[0][0])
-        finally:
-            engine.close()
-    """)
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=250)
-        finally:
-            process.kill()
-    assert (out, err, process.returncode) == ("stopped 42\n", "", 0)
-
-
-class Stopped:
-    """A stream at whose beginning Ctrl-C is pressed."""
-
-    def __arrow_c_schema__(self) -> object:
-        raise KeyboardInterrupt
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        raise KeyboardInterrupt
-
-
-def test_ctrl_c_while_a_table_is_opened_is_no_error_of_the_sql(engine: DuckDB) -> None:
-    stopped = Stream("store", lambda columns, mapped: Stopped(), ("id", "name", "dur_ps"), {})
-    engine.attach(Relation("slice", COLUMNS, lambda: [stopped]))
-    engine.seal()
-    with pytest.raises(KeyboardInterrupt):
-        engine.query("SELECT id FROM slice")
-    with pytest.raises(QueryError, match="refused"):
-        engine.query("SELECT error('KeyboardInterrupt')").rows()
-    assert engine.query("SELECT 42").rows() == [(42,)]
-
-
-@pytest.mark.parametrize("closed", [True, False])
-def test_nothing_is_said_at_the_end_of_the_process(closed: bool) -> None:
-    program = textwrap.dedent(f"""
-        import pyarrow as pa
-        from stepscope.engines import Relation, Stream
-        from stepscope.engines.duckdb import DuckDB
-        engine = DuckDB()
-        arrow = pa.table({{"a": [1, 2]}})
-        stream = Stream("s", lambda columns, mapped: arrow, ("a",), {{}})
-        engine.attach(Relation("s", (("a", "BIGINT"),), lambda: [stream]))
-        rows = engine.query("SELECT a FROM s")
-        print(next(rows.batches(1)))
-        if {closed}:
-            engine.close()
-    """)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
-
-
-@pytest.mark.parametrize(
-    ("sql", "wanted"),
-    [
-        ("SELECT count(*) FROM slice", Reads(frozenset({"slice"}), frozenset(), False)),
-        ("SELECT s.name FROM Slice s", Reads(frozenset({"slice"}), frozenset({"name"}), False)),
-        ("SELECT s.* FROM slice s", Reads(frozenset({"slice"}), frozenset(), True)),
-        ("FROM slice", Reads(frozenset({"slice"}), frozenset(), True)),
-        ("SELECT s FROM slice s", Reads(frozenset({"slice"}), frozenset({"s"}), True)),
-        ("SELECT COLUMNS('a') FROM slice", Reads(frozenset({"slice"}), frozenset(), True)),
-        (
-            "SELECT a FROM x NATURAL JOIN y",
-            Reads(frozenset({"x", "y"}), frozenset({"a"}), True),
-        ),
-        (
-            "WITH w AS (SELECT a FROM x) SELECT b FROM w JOIN y USING (k)",
-            Reads(frozenset({"w", "x", "y"}), frozenset({"a", "b", "k"}), False),
-        ),
-        (
-            "SELECT 1 FROM x WHERE EXISTS (SELECT 1 FROM y WHERE y.a = x.b)",
-            Reads(frozenset({"x", "y"}), frozenset({"a", "b"}), False),
-        ),
-        ("SELECT args_json->>'$.k' FROM x", Reads(frozenset({"x"}), frozenset({"args_json"}), False)),
-        (
-            "SELECT e.key FROM x, json_each(x.a) AS e, range(3), unnest(x.b)",
-            Reads(frozenset({"x"}), frozenset({"key", "a", "b", "e"}), False),
-        ),
-        ("SUMMARIZE slice", None),
-        ("SELECT 1 FROM query_table('slice')", None),
-        ("PIVOT slice ON name", None),
-        ("SELEC", None),
-    ],
-)
-def test_what_a_query_reads(sql: str, wanted: Reads | None) -> None:
-    with duckdb.connect() as con:
-        assert parse(con, sql).reads == wanted
 
 
 def test_a_sum_of_more_terms_than_python_reads_as_json(tmp_path: Path) -> None:

@@ -1,0 +1,16 @@
+"""What the tests of the engines share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from stepscope.engines.duckdb import DuckDB
+
+
+@pytest.fixture
+def engine() -> Iterator[DuckDB]:
+    made = DuckDB()
+    yield made
+    made.close()
