@@ -92,8 +92,10 @@ def propose(
     step that remains if buffers even out the steps. bound: the program waits for its input. remade: most
     steps make a new iterator, which loses everything cached or read ahead.
     """
-    tells_cores = machine is not None or rates.tells_cores([load.stage for load in loads])
-    case = Case(loads, worst, now, measured_ps, bound, tells_cores, remade)
+    stages = [load.stage for load in loads]
+    tells_cores = machine is not None or rates.tells_cores(stages)
+    tells_threads = tells_cores or rates.pool_of(stages) is not None
+    case = Case(loads, worst, now, measured_ps, bound, tells_cores, tells_threads, remade)
     written_on = where.get(worst.stage, ())
     made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]
     return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))
@@ -121,6 +123,8 @@ def _proposed(
     unknown = trial.unknown
     if helps and not unknown and any(load.unseen for load in case.loads):
         unknown = "function"
+    if not (helps or unknown or impossible or case.tells_threads) and name in _PARALLEL:
+        unknown = "cores"
     written = _meant(name, written_on) if _has_a_line(name, case) and not impossible else None
     return PredictedChange(
         name,
@@ -151,7 +155,7 @@ def _has_a_line(name: str, case: Case) -> bool:
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
     """A step after a trial, within the bounds of the stage and the machine."""
     prediction = predict(case.now, trial.then, case.measured_ps)
-    if trial.name in _PARALLEL and not surely_parallel(case.worst, machine):
+    if trial.name in _PARALLEL and not (case.tells_threads and surely_parallel(case.worst, machine)):
         return replace(prediction, high_ps=max(case.measured_ps, prediction.high_ps))
     if trial.name == "vectorise" and trial.then is not case.now:
         # Kernels of small tensors cost about as much as one kernel of many elements.

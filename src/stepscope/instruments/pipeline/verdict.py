@@ -98,6 +98,9 @@ class Diagnosis:
     """Transformations of the user's that TensorFlow removed."""
     tells_cores: bool = True
     """The recording tells how many cores the machine has, or tf.data may use."""
+    least_threads: int | None = None
+    """Threads that ran ops at once, where the recording tells neither how many there are nor how many cores:
+    predictions assume no more."""
 
     @property
     def without_limit(self) -> Prediction | None:
@@ -129,6 +132,8 @@ class CaptureEvidence:
     """The program makes a new iterator in most steps."""
     apart_ps: int | None = None
     """Mean time between two runs, where each is a recording of its own and the time is not short."""
+    at_once: int | None = None
+    """The most threads that ran ops at once, where iterators tell neither cores nor threads."""
 
 
 def diagnose(
@@ -148,7 +153,7 @@ def diagnose(
     loads = tuple(rates.measure(calls, found, of, waited))
     where = places.locate(found, beside.places)
     chain.find_listing(found, where)
-    cores = beside.machine.cores if beside.machine is not None else rates.cores_of(found)
+    cores, tells_cores, least = _cores(found, beside)
     diagnosis = Diagnosis(
         verdict="unknown",
         confidence="low",
@@ -163,7 +168,8 @@ def diagnose(
         odd=(*beside.missing, *oddities.oddities(calls)),
         ends=chain.ending(found) if found else None,
         removed=tuple(chain.removed(found, beside.places)),
-        tells_cores=beside.machine is not None or rates.tells_cores(found),
+        tells_cores=tells_cores,
+        least_threads=least,
     )
     if waited is None:
         return diagnosis
@@ -190,6 +196,17 @@ def diagnose(
     diagnosis = _add_limit(diagnosis, waited, now, step_ps)
     diagnosis = _add_changes(diagnosis, waited, now, step_ps, beside, device)
     return replace(diagnosis, confidence=_sure(diagnosis, waited))
+
+
+def _cores(found: Sequence[PipelineStage], beside: CaptureEvidence) -> tuple[int, bool, int | None]:
+    """How many cores there are, as far as is known; whether the recording tells; and, where it does not tell
+    of threads either, those that ran at once."""
+    if beside.machine is not None:
+        return beside.machine.cores, True, None
+    if rates.tells_cores(found) or rates.pool_of(found) is not None:
+        return rates.cores_of(found), rates.tells_cores(found), None
+    least = max(beside.at_once or 1, 1)
+    return least, False, least
 
 
 def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tuple[Waits, int | None]:
