@@ -63,6 +63,8 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "tf_data_service": "run the pipeline on other hosts with tf.data service",
 }
 """What to do, by the name of a change and, where there are several, its way."""
+_TODAY = {"autotune": AUTOTUNE, "any_order": ANY_ORDER, "threading": "threading"}
+"""How options are spelled where nothing tells the version."""
 _UNKNOWN = {
     "": "",
     "many_at_once": "the recording does not show how long the function takes for many elements at once",
@@ -86,7 +88,7 @@ def what(change: PredictedChange) -> str:
     """What to do."""
     ways = _WHAT[change.name]
     text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
-    values: dict[str, str | int | float] = {"autotune": AUTOTUNE, "any_order": ANY_ORDER, **change.facts}
+    values: dict[str, str | int | float] = {**_TODAY, **change.facts}
     if change.name == "more_cores":
         values["doubled"] = 2 * int(values["cores"])
     if "elements" in values:
