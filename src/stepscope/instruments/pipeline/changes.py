@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from stepscope.instruments.pipeline import footprint, rates
+from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
@@ -84,18 +84,17 @@ def propose(
     even: float = 1.0,
     bound: bool = True,
     remade: bool = False,
+    tells: tuple[bool, bool] = (True, True),
 ) -> list[PredictedChange]:
     """Changes for the stage that limits the pipeline, or that takes most of the cores. Those that help come
     first, the largest gain first, then those whose gain is unknown.
 
     measured_ps: duration of a step now. machine: its cores and memory, where recorded. even: the part of a
     step that remains if buffers even out the steps. bound: the program waits for its input. remade: most
-    steps make a new iterator, which loses everything cached or read ahead.
+    steps make a new iterator, which loses everything cached or read ahead. tells: whether the recording tells
+    how many cores there are, and how many of them or of threads.
     """
-    stages = [load.stage for load in loads]
-    tells_cores = machine is not None or rates.tells_cores(stages)
-    tells_threads = tells_cores or rates.pool_of(stages) is not None
-    case = Case(loads, worst, now, measured_ps, bound, tells_cores, tells_threads, remade)
+    case = Case(loads, worst, now, measured_ps, bound, *tells, remade)
     written_on = where.get(worst.stage, ())
     made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]
     return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))

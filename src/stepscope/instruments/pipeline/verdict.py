@@ -132,6 +132,8 @@ class CaptureEvidence:
     """The program makes a new iterator in most steps."""
     apart_ps: int | None = None
     """Mean time between two runs, where each is a recording of its own and the time is not short."""
+    cores: int | None = None
+    """Cores of the machine, where a capture counted them, if at another time than that of the trace."""
     at_once: int | None = None
     """The most threads that ran ops at once, where iterators tell neither cores nor threads."""
 
@@ -203,6 +205,8 @@ def _cores(found: Sequence[PipelineStage], beside: CaptureEvidence) -> tuple[int
     of threads either, those that ran at once."""
     if beside.machine is not None:
         return beside.machine.cores, True, None
+    if beside.cores is not None:
+        return beside.cores, True, None
     if rates.tells_cores(found) or rates.pool_of(found) is not None:
         return rates.cores_of(found), rates.tells_cores(found), None
     least = max(beside.at_once or 1, 1)
@@ -259,8 +263,19 @@ def _add_changes(
     made: list[PredictedChange] = []
     if tried is not None:
         even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
+        tells = (diagnosis.tells_cores, diagnosis.least_threads is None)
         made = changes.propose(
-            loads, tried, now, step_ps, diagnosis.places, beside.places, machine, even, bound, beside.remade
+            loads,
+            tried,
+            now,
+            step_ps,
+            diagnosis.places,
+            beside.places,
+            machine,
+            even,
+            bound,
+            beside.remade,
+            tells,
         )
     best = None
     if worst is not None and diagnosis.tells_cores:
