@@ -91,7 +91,7 @@ def _end(text: str, begin: int) -> int:
 def _function(tokens: list[_Token]) -> str | None:
     """A function that returns nothing, as every kernel; its parameters are the last bracket."""
     kinds = {token.kind for token in tokens}
-    if not ("<" in kinds or {"::", "("} <= kinds):
+    if not ("<" in kinds or {"::", "("} <= kinds or _are_types(tokens[-1])):
         return None
     if [token.text for token in tokens[:2]] == ["void", " "]:
         tokens = tokens[2:]
@@ -104,6 +104,13 @@ def _function(tokens: list[_Token]) -> str | None:
         return None
     last = _segments(tokens)[-1]
     return _segment(last) + parameters if last and last[0].kind == "word" else None
+
+
+def _are_types(bracket: _Token) -> bool:
+    """Whether parameters can only be types of C++: pointers, or templates."""
+    within = list(_tokens(bracket.text[1:-1])) if bracket.kind == "(" else []
+    pairs = zip(within, within[1:], strict=False)
+    return "*" in bracket.text or any(a.kind == "word" and b.kind == "<" for a, b in pairs)
 
 
 def _segments(tokens: list[_Token]) -> list[list[_Token]]:
