@@ -4,6 +4,7 @@ namespaces and parameters, which seldom tell two kernels of a program apart."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
@@ -11,6 +12,8 @@ _UNNAMED = ("(anonymous namespace)", "<unnamed>")
 _PARAMETERS = "(…)"
 _LEAST, _LONGEST = 12, 10_000
 """Fewest characters that a name is cut to; those of the longest that is read."""
+_TELLING = 16
+"""Characters of a name that says enough by itself: of `CppNode<SplitLookup>`, the argument does."""
 _DEEPEST = 100
 """Brackets within each other."""
 
@@ -43,10 +46,13 @@ def shortened(name: str, most: int) -> str | None:
     return found if found is None or len(found) <= most else f"{found[: most - 1]}…"
 
 
-def bare(name: str) -> str | None:
-    """The same without template arguments, as `add_kernel<…>`."""
+def for_sentence(name: str, most: int) -> str | None:
+    """The same for a sentence, in which a long name does without its template arguments: `add_kernel<…>`."""
     found = condensed(name)
-    return found and f"{found.partition('<')[0]}<…>" if "<" in (found or "") else found
+    head = (found or "").partition("<")[0]
+    if found is None or len(found) <= most or not _TELLING <= len(head) <= most - 3:
+        return shortened(name, most)
+    return f"{head}<…>"
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -109,8 +115,8 @@ def _function(tokens: list[_Token]) -> str | None:
 def _are_types(bracket: _Token) -> bool:
     """Whether parameters can only be types of C++: pointers, or templates."""
     within = list(_tokens(bracket.text[1:-1])) if bracket.kind == "(" else []
-    pairs = zip(within, within[1:], strict=False)
-    return "*" in bracket.text or any(a.kind == "word" and b.kind == "<" for a, b in pairs)
+    pairs = ((a.kind, b.kind) for a, b in pairwise(within))
+    return "*" in bracket.text or ("word", "<") in pairs
 
 
 def _segments(tokens: list[_Token]) -> list[list[_Token]]:

@@ -27,10 +27,7 @@ def shortened(name: str) -> str:
     """The name of an op: kernels of GPUs have names of hundreds of characters."""
     if len(name) <= _MOST:
         return name
-    short = kernel_names.condensed(name) or name
-    if len(short) > _MOST:
-        short = kernel_names.bare(name) or name
-    return short if len(short) <= _MOST else f"{short[:24]}…{short[-15:]}"
+    return kernel_names.for_sentence(name, _MOST) or f"{name[:24]}…{name[-15:]}"
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
