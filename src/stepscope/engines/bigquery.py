@@ -317,8 +317,12 @@ def _no_credentials(error: Exception) -> UsageError:
 
 
 _SQL_TYPES = {
-    "BIGINT": "INT64", "INTEGER": "INT64", "DOUBLE": "FLOAT64", "VARCHAR": "STRING", "BOOLEAN": "BOOL",
-}  # fmt: skip
+    "BIGINT": "INT64",
+    "INTEGER": "INT64",
+    "DOUBLE": "FLOAT64",
+    "VARCHAR": "STRING",
+    "BOOLEAN": "BOOL",
+}
 
 
 def fields(columns: Sequence[tuple[str, str, str]]) -> list[Any]:

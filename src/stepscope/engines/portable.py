@@ -108,9 +108,12 @@ def arrow_schema(relation: Relation) -> Any:
     """The columns of a table as a pyarrow.Schema."""
     pa: Any = importlib.import_module("pyarrow")
     kinds = {
-        "BIGINT": pa.int64(), "INTEGER": pa.int32(), "DOUBLE": pa.float64(),
-        "VARCHAR": pa.string(), "BOOLEAN": pa.bool_(),
-    }  # fmt: skip
+        "BIGINT": pa.int64(),
+        "INTEGER": pa.int32(),
+        "DOUBLE": pa.float64(),
+        "VARCHAR": pa.string(),
+        "BOOLEAN": pa.bool_(),
+    }
     return pa.schema([pa.field(name, kinds[kind]) for name, kind in relation.columns])
 
 

@@ -43,9 +43,16 @@ def _nothing_known(judgement: Judgement) -> Judgement:
     """What is left of a judgement by steps that say nothing of what takes a step."""
     without_evidence = vars(Explanation())
     return replace(
-        judgement, cause="unknown", share=0.0, ps_per_step=0, confidence="low", parts=(), rival=None,
-        compiling=None, **without_evidence,
-    )  # fmt: skip
+        judgement,
+        cause="unknown",
+        share=0.0,
+        ps_per_step=0,
+        confidence="low",
+        parts=(),
+        rival=None,
+        compiling=None,
+        **without_evidence,
+    )
 
 
 def _causes(judgement: Judgement) -> list[dict[str, Any]]:

@@ -20,9 +20,9 @@ whether compute or memory takes longer, and bound_ps is the least time in picose
   stepscope xla cost DIR --by line --peak measured      of this machine, in a few seconds"""
 
 _SHOWN = (
-    *("name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share"),
-    *("bound", "bound_ps", "instructions", "file", "line"),
-)
+    "name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share", "bound",
+    "bound_ps", "instructions", "file", "line",
+)  # fmt: skip
 _MOST = 25
 """Rows of a table for people; --all shows the rest."""
 

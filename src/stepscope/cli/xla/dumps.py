@@ -19,9 +19,9 @@ call as -1. run_flops and the like count what runs, with loops as often as they 
 Make a dump with XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=.*"."""
 
 _SHOWN = (
-    *("module", "id", "stage", "pass", "instructions", "fusions", "flops", "run_flops", "bytes"),
-    *("temp_bytes", "allocated_bytes", "changed", "problem"),
-)
+    "module", "id", "stage", "pass", "instructions", "fusions", "flops", "run_flops", "bytes", "temp_bytes",
+    "allocated_bytes", "changed", "problem",
+)  # fmt: skip
 """Columns of a table for people; the forms for machines have all."""
 
 

@@ -43,10 +43,10 @@ _UNITS = {
 }
 """Units of columns with numbers, in tables for people."""
 _SHOWN = (
-    *("module", "instruction", "opcode", "runs", "executions", "per_run", "trips"),
-    *("self_ps", "share", "place_of"),
-    *("bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device", "host"),
-)
+    "module", "instruction", "opcode", "runs", "executions", "per_run", "trips", "self_ps", "share",
+    "place_of", "bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device",
+    "host",
+)  # fmt: skip
 
 
 class _Field(NamedTuple):

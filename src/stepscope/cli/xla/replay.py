@@ -35,9 +35,9 @@ for f32). Inputs are random and the same for all stages; --inputs takes a snapsh
   stepscope xla replay DIR --stage passes               and which pass
   stepscope xla replay DIR --against-flags=--xla_cpu_enable_fast_math=true"""
 _SHOWN = (
-    *("stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond"),
-    *("max_relative", "values", "problem"),
-)
+    "stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond",
+    "max_relative", "values", "problem",
+)  # fmt: skip
 _RUNS = 10
 _MOST_RUNS = 100_000
 

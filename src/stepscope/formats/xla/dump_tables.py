@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _FIGURES = (
-    *("computations", "instructions", "fusions", "loops", "custom_calls", "copies", "f64_instructions"),
-    *("flops", "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes"),
-    *("run_custom_calls", "run_open_loops"),
-    *("parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes", "thread_local_bytes", "temp_bytes"),
-    *("allocated_bytes", "heap_needed_bytes", "problem"),
-)
+    "computations", "instructions", "fusions", "loops", "custom_calls", "copies", "f64_instructions", "flops",
+    "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes", "run_custom_calls",
+    "run_open_loops", "parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes",
+    "thread_local_bytes", "temp_bytes", "allocated_bytes", "heap_needed_bytes", "problem",
+)  # fmt: skip
 """What modules and passes both have."""
 _FLOATS = frozenset(
     name for name in _FIGURES if name.startswith("run_") or name in ("flops", "transcendentals", "bytes")

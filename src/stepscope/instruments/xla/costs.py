@@ -17,9 +17,9 @@ from stepscope.instruments.roofline import roofs
 
 BY = ("instruction", "op", "scope", "line")
 COLUMNS = (
-    *("module", "id", "name", "opcode", "times", "flops", "transcendentals", "bytes", "flops_per_byte"),
-    *("flops_share", "bytes_share", "bound", "bound_ps", "instructions", "op_name", "file", "line"),
-)
+    "module", "id", "name", "opcode", "times", "flops", "transcendentals", "bytes", "flops_per_byte",
+    "flops_share", "bytes_share", "bound", "bound_ps", "instructions", "op_name", "file", "line",
+)  # fmt: skip
 """A row is an instruction, or all with one op_name, scope or line. times: how often it runs in a run of the
 program; flops, transcendentals and bytes: of all these times. bound: compute or memory, whichever takes
 longer at the machine's peaks; bound_ps: the least time that it can take there. opcode, times, op_name, file
