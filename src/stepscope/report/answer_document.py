@@ -15,6 +15,7 @@ from stepscope.report.judgement_text import own_sentence
 from stepscope.report.names import function_of, unit_of
 from stepscope.report.parts import Note
 from stepscope.step_labels import LOOKS
+from stepscope.store_rows import LACKS
 
 if TYPE_CHECKING:
     from stepscope.code_lines import CodeLine
@@ -64,11 +65,7 @@ def _causes(judgement: Judgement) -> list[dict[str, Any]]:
 
 def _answer(judgement: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
     left = remains.remains(judgement)
-    weak = [
-        note.slug
-        for note in notes
-        if note.effect in ("lost", "capped", "missing") or note.slug == "truncated"
-    ]
+    weak = [note.slug for note in notes if note.effect in LACKS or note.slug == "truncated"]
     return {
         "cause": judgement.cause,
         "share": judgement.share,
