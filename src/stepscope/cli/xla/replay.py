@@ -121,14 +121,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _write(rows: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
     """Writes the rows, with the columns that say something where people read them."""
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import informative, is_for_people, write_records
 
-    columns: tuple[str, ...] = stages.COLUMNS
-    shown: list[dict[str, Any]] = rows
-    if options.format in ("table", "md"):
-        shown = [xla_replay.shown(row) for row in rows]
-        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in shown))
-    write_records(columns, shown, options, console)
+    if not is_for_people(options):
+        write_records(stages.COLUMNS, rows, options, console)
+        return
+    shown = [xla_replay.shown(row) for row in rows]
+    write_records(informative(_SHOWN, shown), shown, options, console)
 
 
 def _is_plain(stage: RequestedStage) -> bool:
