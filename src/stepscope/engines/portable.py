@@ -49,6 +49,9 @@ def needed(name: str, extra: str) -> Any:
         ) from error
 
 
+MEND = "mend the statement; `stepscope docs tables` lists tables"
+
+
 def differs() -> Mapping[type, str]:
     """Kinds of sqlglot's expressions that other engines answer otherwise, and what to write instead."""
     from sqlglot import exp
@@ -294,7 +297,7 @@ class Portable(ABC):
 
     def refused(self, message: str) -> StepscopeError:
         """The error for what the engine itself refused."""
-        return self._doubt(self._refused(message, "mend the statement; `stepscope docs tables` lists tables"))
+        return self._doubt(self._refused(message, MEND))
 
     def _table(self, asked: Statement, params: Params = ()) -> Any:
         return self.run(self.written(asked, params))
@@ -330,7 +333,7 @@ class Portable(ABC):
             found = [parsed for parsed in sqlglot.parse(asked.sql, read="duckdb") if parsed is not None]
         except (sqlglot.errors.SqlglotError, RecursionError) as error:
             seen = str(error).splitlines()[0] if str(error) else "too deeply nested"
-            raise self._refused(seen, "mend the statement; `stepscope docs tables` lists tables") from None
+            raise self._refused(seen, MEND) from None
         if len(found) != 1 or not isinstance(found[0], sqlglot.exp.Query):
             raise self._refused("not one SELECT", "give one SELECT; leave out --engine for others")
         if asked.reads is None:

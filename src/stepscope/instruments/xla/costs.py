@@ -14,6 +14,7 @@ from typing import Any
 from stepscope import code_lines
 from stepscope.escapes import printable
 from stepscope.instruments.roofline import roofs
+from stepscope.instruments.xla.known_programs import CALLS
 
 BY = ("instruction", "op", "scope", "line")
 COLUMNS = (
@@ -24,8 +25,6 @@ COLUMNS = (
 program; flops, transcendentals and bytes: of all these times. bound: compute or memory, whichever takes
 longer at the machine's peaks; bound_ps: the least time that it can take there. opcode, times, op_name, file
 and line are of single instructions."""
-
-_CONTROL = ("while", "call", "conditional", "async-start")
 
 
 def rows(
@@ -38,7 +37,7 @@ def rows(
     for number, instruction in enumerate(program["instruction_rows"]):
         count = times[instruction["computation"]]
         costs = instruction["run_flops"] or instruction["run_bytes"] or instruction["run_transcendentals"]
-        if count and costs and instruction["opcode"] not in _CONTROL:
+        if count and costs and instruction["opcode"] not in CALLS:
             groups[_key(program, instruction, number, by)].append((instruction, count))
     found = [_row(program, name, members, peaks) for (name, _), members in groups.items()]
     for key in ("flops", "bytes"):
