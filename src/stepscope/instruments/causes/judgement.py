@@ -307,6 +307,9 @@ class Judgement(Explanation, Weighed):
     """Why that is less than what the parts of the steps leave."""
     untraced_ps: int | None = None
     """How long a step is that no profiler records, where what is left was told by such steps."""
+    typical_ps: int | None = None
+    """The step that `left_ps` is left of, where steps tell: by the same steps and the same statistic, which
+    need not be the mean."""
     besides_ps: int = 0
     """What goes with the cause of other labels' time in a mean step."""
     compiling: int | None = None

@@ -91,6 +91,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         high_ps=left.high_ps,
         corrected=left.corrected,
         untraced_ps=left.untraced_ps,
+        typical_ps=left.typical_ps,
         besides_ps=left.besides_ps,
         contention=host.contention,
         competing=competing_of(host, name),
