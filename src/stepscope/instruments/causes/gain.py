@@ -208,31 +208,29 @@ def step_without(
     stays = _still_launched_ps(cause, calls, took)
     by_left = sorted((max(dur_ps - round(of_it * parts.get(cause, 0)), 0), dur_ps) for dur_ps, parts in steps)
     left = [left_ps for left_ps, _ in by_left]
-    usual, typical = _usual(by_left, took, had_cores)
+    (usual, typical), (middle, _) = _usual(by_left, took, had_cores), _typical(by_left, took)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
     rare, untraced = _rarity(steps, cause, untraced)
     if untraced is not None and _is_same_work(untraced.typical_ps, whole):
-        return _left_untraced(untraced, whole, stays, again, _typical(by_left, took)[0], cause, calls)
+        return _left_untraced(untraced, whole, stays, again, middle, cause, calls)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
-    error = THRESHOLDS.errors * hypot(
-        again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
-    )
+    sampled = error_of_samples(steps, cause, usual, samples)
+    error = THRESHOLDS.errors * hypot(again * usual, error_of_median(left), sampled)
     cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
     untold = median(parts.get("unknown", 0) for _, parts in steps)
-    low = min(usual - error, median(left) - error, _least(left, had_cores)) * ratio - untold - cold
-    low = max(low - (0.0 if paces is None else paces.unexplained_ps()), 0.0)
-    lowest = max(low, min(executes, without_it))
+    unexplained = 0.0 if paces is None else paces.unexplained_ps()
+    low = min(usual - error, middle - error, _least(left, had_cores)) * ratio - untold - cold
+    low = max(low - unexplained, 0.0, min(executes, without_it))
     high = max(usual + error, fmean(left) + THRESHOLDS.errors * pstdev(left) / sqrt(len(left)))
-    # Of ops that are launched nobody knows how, nobody knows how long they take either; others take up to
-    # twice what they usually take.
+    # Nobody knows how long ops take that are launched nobody knows how; others take up to twice the usual.
     high = whole if cause == "dispatch" and not calls else high + 2 * stays
     return Left(
         round(without_it),
-        round(min(lowest, without_it)),
+        round(min(low, without_it)),
         round(min(max(high, without_it), whole)),
-        _corrections(_typical(by_left, took)[0], usual, ratio),
+        _corrections(middle, usual, ratio),
         None if rare else untraced_step(paces, whole),
         typical_ps=round(max(whole if rare else typical, without_it)),
     )
