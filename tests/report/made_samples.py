@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.draw import Tables
 from tests.report.made_recordings import MAIN, MS, ON_BATCH_END, Frame
@@ -87,3 +87,9 @@ def a_callback_of_several_labels(launches: int = 2) -> Tables:
         (rest // 2, (MAIN, EXECUTE), ()),
         (rest - rest // 2, (MAIN, ("save", "pickle.py", 9, "pickle", "python")), ()),
     )
+
+
+def judged() -> Iterator[tuple[str, Tables]]:
+    """Those of which the judgement is listed, by their names."""
+    for make in (waiting_for_a_lock_of_a_sleeper, two_lines_of_python, a_callback_of_several_labels):
+        yield make.__name__.replace("_", " "), make()

@@ -198,6 +198,7 @@ def _what_is_gone(judgement: Judgement) -> str:
         # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
         return "the work of that stage"
     first = "that" if judgement.rival is None else "the first of the two"
+    first = "both" if judgement.lines and judgement.rival is None else first
     along = judgement.besides_ps >= _ALONG * judgement.ps_per_step
     return f"{first} and what else is done there" if along and judgement.place is not None else first
 
