@@ -26,6 +26,7 @@ from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.cores import cores_of, pool_of, tells_cores
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
@@ -207,8 +208,8 @@ def _cores(found: Sequence[PipelineStage], beside: CaptureEvidence) -> tuple[int
         return beside.machine.cores, True, None
     if beside.cores is not None:
         return beside.cores, True, None
-    if rates.tells_cores(found) or rates.pool_of(found) is not None:
-        return rates.cores_of(found), rates.tells_cores(found), None
+    if tells_cores(found) or pool_of(found) is not None:
+        return cores_of(found), tells_cores(found), None
     least = max(beside.at_once or 1, 1)
     return least, False, least
 
