@@ -84,7 +84,7 @@ def test_collapsed_stacks():
         ("step", 35 * MS, 5 * MS),
         ("matmul", 30 * MS, 30 * MS),
     ]
-    assert ("samples-without-times", "info") in slices(path, "SELECT slug, effect FROM source_note")
+    assert ("samples-without-times", "missing") in slices(path, "SELECT slug, effect FROM source_note")
 
 
 @pytest.mark.parametrize("name", ["py_spy.speedscope.json", "node.cpuprofile", "kernels.rocprofv3.json"])

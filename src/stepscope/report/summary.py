@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _NO_STEPS = "no-steps"
 """The finding that there are none."""
+_OF_MOMENTS = frozenset({"busy_by_device", "busy_by_track", "concurrency", "idle_gaps"})
+"""Sections that say nothing where stacks and changes of memory are shown one after the other."""
 KEPT_VIEWS = (
     *("step", "track_place", "observed", "step_window", "_captured_op", "_device_op", "device_sum"),
     *("track_sum", "_label_line", "rank_source", "_computing_op"),
@@ -68,6 +70,8 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     advised = compiled(trace.query, framework)
     found = findings_of(answers, problems, notes, several, advised, of_libraries)
     unsaid = _unsaid(found, bool(of_spans), rows_of["step_list"])
+    if profiles and not any(row["recorded_ps"] for row in rows_of["runs_and_hosts"]):
+        unsaid |= _OF_MOMENTS
     findings = weighed(found, judged)
     work = _work_beside(trace, framework)
     course = start_up.run_course(trace.query)
