@@ -76,9 +76,10 @@ def build(pieces: Pieces) -> Store:
     if not profile.types or not profile.samples:
         raise Damaged("it has no samples")
     place, time = _chosen(profile)
-    if not time and profile.types[place][0].startswith(_GIVEN):
+    kind = profile.types[place][0]
+    if not time and kind.startswith(_GIVEN):
         raise NothingTimed(
-            f"it has only {profile.types[place][0]}: what was given since the program began, and may be freed",
+            f"it has only {kind}: what was given since the program began, and may be freed",
             "give a profile of the heap, which says what was held (inuse_space)",
         )
     events = Events(origin_ps=0)

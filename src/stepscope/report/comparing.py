@@ -58,7 +58,7 @@ def build(a: Measured, b: Measured) -> Report:
     parts = ("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts)
     sections = [
         _steps(a, b),
-        _section(*parts),  # type: ignore[arg-type]
+        *([_section(*parts)] if stepped else []),  # type: ignore[arg-type]
         _layers(pairs, numbers, whole),
         _ops(pairs, numbers, whole),
         _alone(pairs, numbers),
@@ -73,8 +73,9 @@ def build(a: Measured, b: Measured) -> Report:
 def _headline(a: Measured, b: Measured) -> list[str]:
     if not a.steps or not b.steps:
         without = [measured.name for measured in (a, b) if not measured.steps]
+        lack = f"Steps are not known of {without[0]}" if len(without) == 1 else "Steps are known of neither"
         return [
-            f"Steps are not known of {' and '.join(without)}, so whole recordings are compared.",
+            f"{lack}, so whole recordings are compared.",
             UNKNOWN_NOISE,
         ]
     change = b.mean_ps - a.mean_ps
