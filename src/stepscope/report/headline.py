@@ -142,6 +142,8 @@ def _least_busy(
     if least is None or _runs_ahead(rows_of):
         return
     bound = laws.bound(row["slug"] for row in rows_of["completeness"] if row["slug"])
+    if bound and not least["busy_ps"]:
+        return  # at least nothing
     whose = f" of {least['run_id']}" if runs.are_several(rows_of) else ""
     whose += _host_clause(least) if several_hosts else ""
     yield f"{least['device']}{whose} is busy {_busy_for(least, bound, main)}."
