@@ -87,6 +87,14 @@ def test_collapsed_stacks():
     assert ("samples-without-times", "missing") in slices(path, "SELECT slug, effect FROM source_note")
 
 
+def test_stacks_without_times_take_none(capsys):
+    assert main(["summary", "--no-cache", str(SAMPLES / "stacks.collapsed")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "4 events from 1 source." in shown
+    assert "50 samples have no times: each is shown as 1 ms" in shown
+    assert "Devices" not in shown
+
+
 @pytest.mark.parametrize("name", ["py_spy.speedscope.json", "node.cpuprofile", "kernels.rocprofv3.json"])
 def test_events_are_the_same_however_many_are_packed_at_once(name, monkeypatch):
     path = SAMPLES / name

@@ -69,9 +69,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     problems = [entry for entry in problems if not (of_spans and entry.slug == _NO_STEPS)]
     advised = compiled(trace.query, framework)
     found = findings_of(answers, problems, notes, several, advised, of_libraries)
-    unsaid = _unsaid(found, bool(of_spans), rows_of["step_list"])
-    if profiles and not any(row["recorded_ps"] for row in rows_of["runs_and_hosts"]):
-        unsaid |= _OF_MOMENTS
+    unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
     work = _work_beside(trace, framework)
     course = start_up.run_course(trace.query)
@@ -126,11 +124,14 @@ def _moments_alone(rows_of: Mapping[str, Rows]) -> tuple[str, ...]:
     return ("Nothing that was recorded has a duration, so where the time went is unknown.",) if events else ()
 
 
-def _unsaid(found: Sequence[ReportFinding], of_spans: bool, steps: Rows) -> frozenset[str]:
+def _unsaid(found: Sequence[ReportFinding], of_spans: bool, rows_of: Mapping[str, Rows]) -> frozenset[str]:
     """Sections that say nothing: those of steps where none was found, and a finding says so, or where nothing
-    but asynchronous spans was recorded."""
+    but asynchronous spans was recorded; those of moments where nothing has a time."""
     if of_spans:
         return frozenset({"step_list", "step_parts"})
+    if _only_profiles(rows_of) and not any(row["recorded_ps"] for row in rows_of["runs_and_hosts"]):
+        return _OF_MOMENTS
+    steps = rows_of["step_list"]
     whole = step_text.are_whole(steps) and any(finding.slug == _NO_STEPS for finding in found)
     return frozenset({"step_list"}) if whole else frozenset()
 
