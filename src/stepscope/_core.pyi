@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, final
 
 DECODER_VERSION: int
+MOST_PX: int
+"""Pixels of the widest window whose cells Lod.cells() gives."""
 
 def class_rules() -> list[tuple[str, str, str, str]]:
     """The rules of what slices are, in order: `list`, `fact` or the fact that is decided; its name, or the

@@ -61,6 +61,14 @@ def test_a_first_word_that_is_a_program_is_recorded(tmp_path: Path, monkeypatch:
         assert verb_of(words) == ("summary", words)  # folders of recordings that are called so
 
 
+def test_values_of_options_before_a_verb_are_no_verbs() -> None:
+    """Without a verb, options are those of a summary, or of a program to record."""
+    for verb in ("summary", "record"):
+        for option in (action for action in cli.module_of(verb).parser()._actions if action.nargs is None):
+            for name in option.option_strings:
+                assert verb_of([name, "query", "a"]) == ("summary", [name, "query", "a"])
+
+
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(words: list[str], console: object) -> int:
         raise error

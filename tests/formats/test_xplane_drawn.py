@@ -322,3 +322,15 @@ def test_an_empty_space_is_no_recording_and_an_empty_plane_is() -> None:
     assert caught.value.kind == "not_this_format"
     made, _ = space()
     assert decode(made.SerializeToString()).facts["events_seen"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "producer"), [("PjitFunction(step)", "jax"), ("MatMul:MatMul", "tf_profiler")]
+)
+def test_a_program_of_jax_is_known_by_its_calls(name: str, producer: str) -> None:
+    """What a profiler server or a C++ tool collects does not have the version of JAX."""
+    made, plane = space()
+    kind(plane, 1, name)
+    line = plane.lines.add(id=1, name="python", timestamp_ns=1)
+    line.events.add(metadata_id=1, offset_ps=0, duration_ps=1000)
+    assert decode(made.SerializeToString()).facts["producer"] == producer

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.instruments.pipeline import diagnoses, spans
+from stepscope.instruments import intervals
+from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.pipeline.stage_tree import build
 from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
@@ -327,10 +328,10 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)).map(sorte
 
 @given(INTERVALS, INTERVALS)
 def test_spans_agree_with_counting_moments(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
-    within = spans.union(other)
+    within = intervals.union(other)
     moments = {m for begin, end in other for m in range(begin, end)}
-    assert spans.length(within) == len(moments)
-    assert spans.shared(one, within) == sum(m in moments for begin, end in one for m in range(begin, end))
+    assert intervals.length(within) == len(moments)
+    assert intervals.shared(one, within) == sum(m in moments for begin, end in one for m in range(begin, end))
 
 
 def test_a_filter_behind_a_slow_map_can_be_moved() -> None:

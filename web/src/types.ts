@@ -149,6 +149,8 @@ export interface Catalog {
   steps: Step[];
   sources: Source[];
   classes: string[];
+  /** Pixels of the widest window of a timeline that the server answers. */
+  most_px: number;
   start_ps: number | string;
   end_ps: number | string;
 }

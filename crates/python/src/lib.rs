@@ -178,6 +178,7 @@ fn hash_bytes(py: Python<'_>, data: Vec<u8>) -> PyResult<String> {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DECODER_VERSION", stepscope_core::DECODER_VERSION)?;
+    module.add("MOST_PX", stepscope_core::lod::cells::MOST_PX)?;
     module.add("CoreError", module.py().get_type::<CoreError>())?;
     module.add_class::<Input>()?;
     module.add_class::<Stream>()?;

@@ -39,6 +39,7 @@ WITH_VALUE = (
     "--steps",
     "--seconds",
     "--every",
+    "--ring",
 )
 """Options whose value is the next argument: what follows them is neither verb nor path."""
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from stepscope.instruments.pipeline.spans import Interval, shared, union
+from stepscope.instruments.intervals import Interval, shared, union
 
 if TYPE_CHECKING:
     from stepscope.instruments.step_evidence import Step

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from stepscope import kernel_names
 from stepscope.escapes import escaped
 
 
 def plain(text: str, most: int | None = None) -> str:
-    """`text` on one line, hidden characters as escapes; cut in the middle to `most` characters."""
+    """`text` on one line, hidden characters as escapes; cut to `most` characters, as shorten() does."""
+    if most is not None:
+        text = kernel_names.shortened(text, most) or text
     # Cut before escaping: a name of many megabytes must not be copied twice.
     if most is not None and len(text) > most * 2 + 16:
         text = f"{text[:most]}…{text[-most:]}"
@@ -14,9 +17,12 @@ def plain(text: str, most: int | None = None) -> str:
 
 
 def shorten(text: str, most: int | None) -> str:
-    """`text`, cut in the middle with … to `most` characters: op names differ at both ends."""
+    """`text`, cut in the middle with … to `most` characters: op names differ at both ends. Of names of
+    kernels, what tells none from another goes first."""
     if most is None or len(text) <= most:
         return text
+    if kernel := kernel_names.shortened(text, most):
+        return kernel
     if most <= 1:
         return "…"[:most]
     tail = (most - 1) * 2 // 5

@@ -7,10 +7,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from stepscope import kernel_names
 from stepscope.code_lines import CodeLine, parts
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
+
+
+_MOST = 40
+"""Characters of an op's name within a sentence."""
 
 
 def host_of(name: str) -> str:
@@ -20,9 +25,9 @@ def host_of(name: str) -> str:
 
 def shortened(name: str) -> str:
     """The name of an op: kernels of GPUs have names of hundreds of characters."""
-    if len(name) > 40:
-        name = name.replace("(anonymous namespace)::", "")
-    return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
+    if len(name) <= _MOST:
+        return name
+    return kernel_names.for_sentence(name, _MOST) or f"{name[:24]}…{name[-15:]}"
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -31,11 +36,15 @@ def told_apart(names: Sequence[str]) -> list[str]:
     short = [shortened(name) for name in names]
     for name, number in Counter(short).items():
         alike = [at for at, other in enumerate(short) if other == name]
-        letters = enumerate(zip(*(names[at] for at in alike), strict=False))
+        whole = {at: kernel_names.condensed(names[at]) or names[at] for at in alike}
+        if len(set(whole.values())) < number:
+            whole = {at: names[at] for at in alike}
+        letters = enumerate(zip(*whole.values(), strict=False))
         differ = next((at for at, each in letters if len(set(each)) > 1), 0)
         for at in alike if number > 1 else ():
-            end = names[at][differ:]
-            short[at] = f"{names[at][:16]}…{end if len(end) <= 23 else f'{end[:22]}…'}"
+            end = whole[at][differ:]
+            begin = f"{whole[at][:16]}…" if differ > 16 else whole[at][:differ]
+            short[at] = begin + (end if len(end) <= 23 else f"{end[:22]}…")
     return short
 
 

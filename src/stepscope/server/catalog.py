@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from stepscope._core import MOST_PX
 from stepscope.library.statements import statement
 from stepscope.step_labels import LABELS
 
@@ -68,6 +69,7 @@ def read(trace: OpenTrace) -> Catalog:
         "start_ps": min((row["first_ps"] for row in placed), default=0),
         "end_ps": max((row["last_ps"] for row in placed), default=0),
         "classes": list(CLASSES),
+        "most_px": MOST_PX,
     }
     ids += [-1 - number for number in range(len(threads))]
     return Catalog(members, ids, {track: number for number, track in enumerate(ids)}, bool(threads))

@@ -18,7 +18,6 @@ from stepscope.server.catalog import CLASSES, FORMAT, SHIFT, STACK_BARS, dicts
 if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
-MOST_PX = 16_384
 MOST_NAME = 1_000
 """Characters of a name that all pages receive; the answer about a slice has all of it."""
 _COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")

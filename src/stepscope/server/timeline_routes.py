@@ -8,10 +8,10 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
+from stepscope._core import MOST_PX
 from stepscope.server import details, requests
 from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import BytesReply, Json, encode
-from stepscope.server.timeline import MOST_PX
 
 MOST_FOUND = 1_000
 

@@ -8,7 +8,7 @@ import { counted, duration } from "../format";
 import { Problem } from "../loading";
 import { plain } from "../plain";
 import type { Board } from "./board";
-import type { Colouring } from "./paint";
+import type { Colouring } from "./colours";
 import { placement } from "./placed";
 import { spanOf } from "./scale";
 

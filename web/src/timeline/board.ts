@@ -4,7 +4,9 @@ import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/si
 import { here, note, place } from "../address";
 import type { Catalog, Track } from "../types";
 import { Lay } from "./axis";
+import type { Colouring } from "./colours";
 import { cellAt, type Hit } from "./hit";
+import type { Ink } from "./ink";
 import { keepOf, recallOf } from "./kept";
 import {
   type Arrangement,
@@ -17,8 +19,10 @@ import {
   visible,
 } from "./lanes";
 import { read, write } from "./link";
-import { type Arrow, type Colouring, type Ink, type Names, paint, RULER } from "./paint";
+import type { Names } from "./names";
+import { type Arrow, paint } from "./paint";
 import { Questions } from "./questions";
+import { RULER } from "./ruler";
 import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
 import { Search } from "./search";
 import { Selection } from "./selection";

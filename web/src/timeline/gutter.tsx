@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { plain } from "../plain";
 import type { Board } from "./board";
 import { type Lane, pieces } from "./lanes";
-import { RULER } from "./paint";
+import { RULER } from "./ruler";
 
 const LONGEST = 300; // characters of a track's name
 

@@ -1,6 +1,6 @@
 // What is under the mouse.
 import { LANE, type Lane } from "./lanes";
-import { RULER } from "./paint";
+import { RULER } from "./ruler";
 import { psAt, spanOf, type Window } from "./scale";
 import type { Piece } from "./store";
 

@@ -1,5 +1,15 @@
 // Colours of the page as a canvas understands them: what the style sheet says, resolved for the theme.
-import type { Ink } from "./paint";
+
+export interface Ink {
+  classes: string[];
+  text: string;
+  quiet: string;
+  edge: string;
+  paper: string;
+  card: string;
+  accent: string;
+  font: string;
+}
 
 /** Reads the colours of the element's children: one i for each class, then text, quiet, edge, paper, card,
  * accent. */

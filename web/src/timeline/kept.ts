@@ -1,7 +1,7 @@
 // What the browser keeps of a timeline: how its rows are arranged, and the marks.
 import { keep, recall } from "../theme";
+import type { Colouring } from "./colours";
 import { type Arrangement, UNARRANGED } from "./lanes";
-import type { Colouring } from "./paint";
 import type { Window } from "./scale";
 
 export interface Kept {

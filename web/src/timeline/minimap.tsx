@@ -6,7 +6,7 @@ import { getBytes } from "../api";
 import { groupsOf } from "../groups";
 import type { Board } from "./board";
 import { decode } from "./frame";
-import type { Ink } from "./paint";
+import type { Ink } from "./ink";
 import { spanOf, type Window, within } from "./scale";
 
 const HIGH = 30;

@@ -1,7 +1,7 @@
 // What mouse, wheel and fingers do on the canvas: the habits of chrome://tracing and Perfetto.
 import type { Board } from "./board";
 import { rowAt } from "./hit";
-import { RULER } from "./paint";
+import { RULER } from "./ruler";
 import { moved, psAt, spanOf, type Window, within, zoomed } from "./scale";
 
 const CLICK = 4; // pixels that a click may wander

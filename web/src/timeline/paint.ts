@@ -1,37 +1,21 @@
 // Draws the window on a canvas. Knows nothing of requests and of what the mouse does.
-import { hueOf } from "../colours";
 import { duration } from "../format";
-import { plain } from "../plain";
+import { type Colouring, Colours, textOn } from "./colours";
 import { Columns } from "./columns";
+import type { Ink } from "./ink";
 import { LANE, type Lane } from "./lanes";
-import { pixelOf, spanOf, ticks, type Window } from "./scale";
-import { type Band, type Drawn, drawnSteps } from "./steps";
+import { fitted, labelOf, type Names } from "./names";
+import { RULER, ruler } from "./ruler";
+import { pixelOf, spanOf, type Window } from "./scale";
+import { type Band, drawnSteps } from "./steps";
 import type { Piece } from "./store";
 
-export const RULER = 40;
-const SCALE = 19; // of the ruler, the part above that tells times; below are the steps
 /** Below this many pixels a slice has no text. */
 const LEAST_TEXT = 28;
 // Pixels up to which a cell is a column of a picture: there are tens of thousands of them.
 const NARROWEST = 3;
 const columns = new Columns();
 
-export interface Ink {
-  classes: string[];
-  text: string;
-  quiet: string;
-  edge: string;
-  paper: string;
-  card: string;
-  accent: string;
-  font: string;
-}
-export interface Names {
-  names: string[];
-  classes: number[];
-  op_types: (string | null)[];
-}
-export type Colouring = "class" | "op type" | "name";
 export interface Series {
   title: string;
   about: string;
@@ -64,82 +48,6 @@ export interface Scene {
   range: Window | null;
   marks: Window[];
   arrows: Arrow[];
-}
-
-/** Colours of cells: of their class, or a hue for each kind, light enough for dark text. */
-class Colours {
-  private readonly known = new Map<string, string>();
-  constructor(
-    private readonly ink: Ink,
-    private readonly names: Names,
-    private readonly colouring: Colouring,
-  ) {}
-
-  of(name: number): string {
-    const kind =
-      this.colouring === "class"
-        ? null
-        : this.colouring === "name"
-          ? this.names.names[name]
-          : this.names.op_types[name];
-    if (!kind) return this.ink.classes[this.names.classes[name] ?? -1] ?? this.ink.quiet;
-    let colour = this.known.get(kind);
-    if (!colour) {
-      colour = `oklch(0.66 0.11 ${hueOf(kind)})`;
-      this.known.set(kind, colour);
-    }
-    return colour;
-  }
-}
-
-type Rgb = [number, number, number];
-const rgbOf = (colour: string): Rgb | null => {
-  const found = /^rgba?\((\d+)[, ]+(\d+)[, ]+(\d+)/.exec(colour);
-  return found && [Number(found[1]), Number(found[2]), Number(found[3])];
-};
-const DARK = "#000",
-  LIGHT = "#fff";
-const lightness = ([r, g, b]: Rgb): number => {
-  const [x, y, z] = [r, g, b].map((v) =>
-    v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
-  ) as Rgb;
-  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-};
-
-/** Black or white, whichever can be read better on a colour that covers `alpha` of what is behind it. Hues
- * without a class are light. */
-export function textOn(colour: string, behind: string, alpha = 1): string {
-  const top = rgbOf(colour),
-    below = rgbOf(behind);
-  if (!top || !below) return DARK;
-  const light = lightness(top.map((v, i) => v * alpha + below[i]! * (1 - alpha)) as Rgb);
-  return (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) ? DARK : LIGHT;
-}
-
-/** A moment on the ruler, with as many digits as tell it from its neighbours. */
-export function moment(ps: number, step: number): string {
-  const [factor, unit] = (
-    [
-      [1e12, "s"],
-      [1e9, "ms"],
-      [1e6, "µs"],
-      [1e3, "ns"],
-      [1, "ps"],
-    ] as const
-  ).find(([f]) => Math.max(Math.abs(ps), step) >= f) ?? [1, "ps"];
-  const digits = Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9));
-  const number = (ps / factor).toFixed(Math.min(digits, 12));
-  return `${digits ? number : Number(number).toLocaleString("en")} ${unit}`;
-}
-
-const MOST_LABEL = 11; // characters between two ticks
-
-/** What is written at ticks: where whole moments are too long, the first, and how much later the others
- * are. */
-export function labels(at: number[], step: number): string[] {
-  const whole = at.map((ps) => moment(ps, step));
-  if (whole.every((label) => label.length <= MOST_LABEL)) return whole;
-  return at.map((ps, i) => (i ? `+${moment(ps - at[0]!, step)}` : whole[0]!));
 }
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink): void {
@@ -218,47 +126,6 @@ function bands(
     context.fillStyle = ink.edge;
     context.fillRect(Math.round(left), top, 1, height);
   });
-}
-
-function ruler(
-  context: CanvasRenderingContext2D,
-  { window, width }: Scene,
-  { labels: named, lines }: Drawn,
-  ink: Ink,
-): void {
-  context.fillStyle = ink.paper;
-  context.fillRect(0, 0, width, RULER);
-  lines.forEach((band, i) => {
-    const left = pixelOf(window, width, band.from),
-      right = pixelOf(window, width, band.to);
-    context.globalAlpha = i % 2 ? 0.5 : 1;
-    context.fillStyle = ink.card;
-    context.fillRect(left, SCALE, right - left, RULER - SCALE);
-    context.globalAlpha = 1;
-    context.fillStyle = ink.edge;
-    context.fillRect(Math.round(left), SCALE, 1, RULER - SCALE);
-  });
-  context.fillStyle = ink.edge;
-  context.fillRect(0, SCALE, width, 1);
-  context.fillRect(0, RULER - 1, width, 1);
-  const { at, step } = ticks(window, width, 90);
-  const written = labels(at, step);
-  let until = -1;
-  at.forEach((ps, i) => {
-    const x = Math.round(pixelOf(window, width, ps));
-    context.fillStyle = ink.edge;
-    context.fillRect(x, 0, 1, SCALE);
-    context.fillStyle = ink.quiet;
-    if (x + 4 < until) return;
-    context.fillText(written[i]!, x + 4, 10);
-    until = x + 10 + context.measureText(written[i]!).width;
-  });
-  for (const { x, text, averaged } of named) {
-    context.fillStyle = ink.edge;
-    context.fillRect(Math.round(x - 4), SCALE, 1, RULER - SCALE);
-    context.fillStyle = averaged ? ink.text : ink.quiet;
-    context.fillText(text, x, 30);
-  }
 }
 
 /** What several of a row are. */
@@ -400,42 +267,4 @@ function arrows(context: CanvasRenderingContext2D, { arrows, window, width }: Sc
     context.lineTo(x1 - 6, toY + 3);
     context.fill();
   }
-}
-
-const HALF = /[\ud800-\udbff]$/; // of a character that is two units long
-const LONGEST = 400; // characters of a label: no screen has room for more
-const written = new WeakMap<Names, Map<number, string>>();
-
-/** The name of a slice as it is painted: hidden characters are escapes. Worked out once, for it is painted
- * each frame. */
-export function labelOf(names: Names, name: number): string {
-  let known = written.get(names);
-  if (!known) {
-    known = new Map();
-    written.set(names, known);
-  }
-  let text = known.get(name);
-  if (text === undefined) {
-    text = plain((names.names[name] ?? "").slice(0, LONGEST), LONGEST);
-    known.set(name, text);
-  }
-  return text;
-}
-
-/** As much of a text as fits; "" when that would be less than three characters. */
-export function fitted(
-  context: { measureText(text: string): { width: number } },
-  text: string,
-  room: number,
-): string {
-  // Most names are longer than their slices: measure a guess first.
-  const guess = Math.floor(room / 5);
-  if (guess < 3) return "";
-  let cut = text.length > guess ? text.slice(0, guess) : text;
-  let wide = context.measureText(cut).width;
-  while (wide > room && cut.length > 2) {
-    cut = cut.slice(0, Math.max(2, Math.floor((cut.length * room) / wide)));
-    wide = context.measureText(cut).width;
-  }
-  return cut.length === text.length ? text : cut.length > 3 ? `${cut.slice(0, -1).replace(HALF, "")}…` : "";
 }

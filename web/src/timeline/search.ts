@@ -1,7 +1,7 @@
 // Slices whose names have a text in them, on and off the screen.
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Found } from "./answers";
-import type { Names } from "./paint";
+import type { Names } from "./names";
 import type { Questions } from "./questions";
 
 const MOST_FOUND = 500;

@@ -2,6 +2,7 @@
 
 import { getBytes } from "../api";
 import { groupsOf } from "../groups";
+import type { Catalog } from "../types";
 import { type Cells, decode } from "./frame";
 import { spanOf, type Window } from "./scale";
 
@@ -56,6 +57,7 @@ export function pieces(
 
 /** Where recordings lie. */
 export interface Axis {
+  readonly catalog: Pick<Catalog, "most_px">;
   /** A window of tracks with such a shift, as the server is asked for it. */
   query: (window: Window, shift: number) => string;
   /** From the first moment of all to the last one. */
@@ -107,7 +109,7 @@ export class Store {
   private async fetch(window: Window, tracks: number[], step: number): Promise<void> {
     const mine = { window, tracks: new Set(tracks), step, abort: new AbortController() };
     this.asked = mine;
-    const px = Math.min(16_384, Math.max(1, Math.ceil(spanOf(window) / step)));
+    const px = Math.min(this.axis.catalog.most_px, Math.max(1, Math.ceil(spanOf(window) / step)));
     const ask = async ([shift, some]: [number, number[]]) => {
       const span = this.axis.query(window, shift);
       const bytes = await getBytes(

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Catalog, Track } from "../types";
 import { Lay } from "./axis";
+import { textOn } from "./colours";
 import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, rowAt } from "./hit";
@@ -18,8 +19,9 @@ import {
   visible,
 } from "./lanes";
 import { read, write } from "./link";
-import { fitted, labelOf, labels, moment, type Names, RULER, textOn } from "./paint";
+import { fitted, labelOf, type Names } from "./names";
 import { placement } from "./placed";
+import { labels, moment, RULER } from "./ruler";
 import {
   covered,
   LEAST_PS,

@@ -17,10 +17,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from stepscope import strict_json
+from stepscope.instruments.intervals import Interval
 from stepscope.instruments.pipeline import tf1_calls
-
-Interval = tuple[int, int]
-"""From and to, in picoseconds."""
 
 Kind = Literal["next", "ahead", "function", "make", "execute", "python", "fetch"]
 """next: GetNext of an iterator; ahead: a stage fetching its input on its own thread; function: a stage calls

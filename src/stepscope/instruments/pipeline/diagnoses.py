@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from stepscope.instruments.causes import ranking
+from stepscope.instruments.intervals import length
 from stepscope.instruments.pipeline import loaders, single_runs
 from stepscope.instruments.pipeline.calls import StageCall, read, read_function_ops
 from stepscope.instruments.pipeline.captures import evidence_beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import made_in_steps
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime

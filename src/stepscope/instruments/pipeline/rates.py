@@ -23,9 +23,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from stepscope.instruments.intervals import Interval, difference, intersection, length, shared, union
 from stepscope.instruments.pipeline.accounting import Account, Accounts
-from stepscope.instruments.pipeline.calls import EXECUTE, Interval, StageCall
-from stepscope.instruments.pipeline.spans import difference, intersection, length, shared, union
+from stepscope.instruments.pipeline.calls import EXECUTE, StageCall
 from stepscope.instruments.pipeline.stages import THREAD, PipelineStage
 from stepscope.instruments.pipeline.waits import Waits
 

@@ -12,9 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, partial
 
+from stepscope.instruments.intervals import length, shared, union
 from stepscope.instruments.pipeline import tf1_calls
 from stepscope.instruments.pipeline.calls import StageCall
-from stepscope.instruments.pipeline.spans import length, shared, union
 from stepscope.instruments.pipeline.stages import PipelineStage, placed, reader_of, written
 
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")

@@ -12,8 +12,8 @@ from itertools import pairwise
 from statistics import median_low
 
 from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.intervals import Interval, contained, length, lengths, shared, union
 from stepscope.instruments.pipeline.calls import StageCall
-from stepscope.instruments.pipeline.spans import Interval, contained, length, lengths, shared, union
 
 BOUND_FROM, PARTLY_FROM = CauseThresholds.stands_out, 0.1
 """From this part of the step time on, waiting makes the input the bottleneck, or a part of it."""

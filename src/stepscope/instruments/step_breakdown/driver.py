@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from stepscope import _core
+from stepscope.instruments.intervals import Interval
 from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.labels import LABELS, Label, Meaning
-from stepscope.instruments.step_breakdown.sweep import Interval, NumberedSegments, Segment
+from stepscope.instruments.step_breakdown.sweep import NumberedSegments, Segment
 from stepscope.library.statements import Query, statement
 
 NamedSlice = tuple[int, str, str | None, bool, bool]

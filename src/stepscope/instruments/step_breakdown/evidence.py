@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from stepscope import _core, config
 from stepscope.engines import Statement
+from stepscope.instruments.intervals import Interval, union
 from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
 from stepscope.instruments.step_breakdown.interpreter_lock import ProcessorTime
 from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
 from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, Shifts
-from stepscope.instruments.step_breakdown.sweep import Interval, NumberedSegments, Segment, SpanEvidence
+from stepscope.instruments.step_breakdown.sweep import NumberedSegments, Segment, SpanEvidence
 from stepscope.library.statements import Query, Stream, Value, statement
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ class _SampledThreads:
         """Python of the input pipeline. traced: where slices tell it."""
         ran = self._ran.get(source_id, ())
         python = (*traced, *self._loading.get(source_id, ()))
-        return LoaderPython(stack_samples.merged(python) if ran else (), ran)
+        return LoaderPython(union(python) if ran else (), ran)
 
 
 def _split_by_device(found: Mapping[str, Sequence[Interval]]) -> list[Mapping[Label, Sequence[Interval]]]:
@@ -236,7 +237,7 @@ def _split_by_device(found: Mapping[str, Sequence[Interval]]) -> list[Mapping[La
     shown = devices.pop(_NO_DEVICE, {})
     return [
         {
-            label: stack_samples.merged((*evidence.get(label, ()), *shown.get(label, ())))
+            label: union((*evidence.get(label, ()), *shown.get(label, ())))
             for label in evidence.keys() | shown.keys()
         }
         for evidence in devices.values()
@@ -309,12 +310,12 @@ class _DrivingThreads:
             compiled.setdefault(source_id, []).append((begin, end))
             if again:
                 self._compiled_again.setdefault(source_id, []).append((begin, end))
-        self._compiled = {source_id: stack_samples.merged(calls) for source_id, calls in compiled.items()}
+        self._compiled = {source_id: union(calls) for source_id, calls in compiled.items()}
         collected: dict[int, list[Interval]] = {}
         asked = statement("garbage_collections", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
         for source_id, begin, end in query(asked).rows():
             collected.setdefault(source_id, []).append((begin, end))
-        self._collected = {source_id: stack_samples.merged(spans) for source_id, spans in collected.items()}
+        self._collected = {source_id: union(spans) for source_id, spans in collected.items()}
 
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What the threads of sources do, each within a window; where no slice tells of one, only when it
@@ -323,7 +324,7 @@ class _DrivingThreads:
         for source_id, window in windows.items():
             known = self._compiled.get(source_id, ())
             if source_id not in found:
-                known = stack_samples.merged(self._compiled_again.get(source_id, ()))
+                known = union(self._compiled_again.get(source_id, ()))
             if calls := _spans_within(known, window):
                 found[source_id] = driver.compiling(found.get(source_id, []), calls)
             if collections := _spans_within(self._collected.get(source_id, ()), window):

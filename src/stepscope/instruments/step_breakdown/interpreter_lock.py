@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stepscope.instruments.step_breakdown.sweep import Interval, StepPiece
+from stepscope.instruments.intervals import Interval
+from stepscope.instruments.step_breakdown.sweep import StepPiece
 from stepscope.instruments.thresholds import tuned
 
 ACTIVE = frozenset({"dispatch", "python", "copy", "compile"})

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from stepscope import _core
+from stepscope.instruments.intervals import Interval
 from stepscope.instruments.step_breakdown import evidence, interpreter_lock, session_runs, stack_samples
 from stepscope.instruments.step_breakdown.evidence import (
     NOTHING,
@@ -23,7 +24,7 @@ from stepscope.instruments.step_breakdown.evidence import (
 )
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, ON_DEVICES
 from stepscope.instruments.step_breakdown.stack_sums import StackKey, StackSums, sort_sums
-from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
+from stepscope.instruments.step_breakdown.sweep import kept, pieces_of, sweep
 from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, Stream, statement
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from stepscope.instruments.intervals import Interval, union
 from stepscope.instruments.step_breakdown.labels import Label
-from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, merged, spans_of
-from stepscope.instruments.step_breakdown.sweep import Interval, Segment
+from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, spans_of
+from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.instruments.thresholds import tuned
 
 
@@ -92,7 +93,7 @@ def long_executions(executing: Iterable[Interval]) -> list[Interval]:
     """When ops execute for long, one or many after each other: disjoint and in order."""
     return [
         (begin, end)
-        for begin, end in merged(executing, THRESHOLDS.together_ps)
+        for begin, end in union(executing, THRESHOLDS.together_ps)
         if end - begin >= THRESHOLDS.long_ps
     ]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from stepscope.instruments.intervals import Interval, union
 from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.driver import joined
 from stepscope.instruments.step_breakdown.labels import Label, Meaning
-from stepscope.instruments.step_breakdown.sweep import Interval, Segment
+from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.library.statements import Query, statement
 
 
@@ -90,7 +91,7 @@ def loader_intervals(
                 works = stack_id in working[other] and (ran is None or ran >= labels.PREEMPTED)
                 if works and begin < last and end > first:
                     intervals.append((begin, end))
-        found[source_id] = merged(intervals)
+        found[source_id] = union(intervals)
     return found
 
 
@@ -149,17 +150,6 @@ def _meaning_to_loader(file: str, function: str, code: str) -> Meaning:
     is inside."""
     meaning = labels.frame_meaning(file, function, code)
     return labels.Meaning("dispatch") if meaning.label == "input" else meaning
-
-
-def merged(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:
-    """The union of intervals: disjoint and in order. Gaps of up to gap_ps between them are closed."""
-    found: list[Interval] = []
-    for begin, end in sorted(intervals):
-        if found and begin <= found[-1][1] + gap_ps:
-            found[-1] = found[-1][0], max(found[-1][1], end)
-        else:
-            found.append((begin, end))
-    return found
 
 
 def disjoint(samples: Sequence[DriverSample]) -> list[DriverSample]:

@@ -6,9 +6,10 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from stepscope.instruments.intervals import Interval
 from stepscope.instruments.step_breakdown.labels import NUMBER, Label
 from stepscope.instruments.step_breakdown.stack_samples import SampleSpan
-from stepscope.instruments.step_breakdown.sweep import Interval, StepPiece
+from stepscope.instruments.step_breakdown.sweep import StepPiece
 
 StackKey = tuple[int, int, Label]
 """Number of a step, a stack, a label."""

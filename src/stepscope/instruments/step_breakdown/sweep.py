@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from stepscope import _core
+from stepscope.instruments.intervals import Interval
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, Label
 
 if TYPE_CHECKING:
     from stepscope._core import Pieces
-
-Interval = tuple[int, int]
 
 
 class Segment(NamedTuple):

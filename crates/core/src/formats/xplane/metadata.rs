@@ -247,6 +247,10 @@ impl Kinds {
             if !used {
                 continue;
             }
+            // The version of JAX stands in the file only where its profiler on Python's side wrote it.
+            if name.starts_with("PjitFunction(") {
+                writer.facts.producer = "jax".to_owned();
+            }
             let (op_name, op_type) = match (&category, op_of(&name)) {
                 // XLA's own rows: the name is the whole instruction, display_name its short form.
                 (Some(category), _) => {

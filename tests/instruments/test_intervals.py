@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.instruments.intervals import Interval, contained, lengths, union
 from stepscope.instruments.pipeline import waits
-from stepscope.instruments.pipeline.spans import Interval, contained, lengths, union
 from tests.growth import calls
 from tests.instruments.pipelines import sequential
 

@@ -8,17 +8,19 @@ from itertools import accumulate
 from operator import itemgetter
 
 Interval = tuple[int, int]
+"""From and to, in picoseconds."""
 
 _begin = itemgetter(0)
 
 
-def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """The intervals, joined where they touch, in order of time."""
+def union(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:
+    """The intervals, joined where they touch, in order of time. Gaps of up to gap_ps between them are
+    closed."""
     joined: list[Interval] = []
     for begin, end in sorted(intervals):
         if end <= begin:
             continue
-        if joined and begin <= joined[-1][1]:
+        if joined and begin <= joined[-1][1] + gap_ps:
             joined[-1] = (joined[-1][0], max(joined[-1][1], end))
         else:
             joined.append((begin, end))

@@ -1,0 +1,171 @@
+"""Names of kernels, functions of C++ as compilers spell them, in fewer characters: without return type,
+namespaces and parameters, which seldom tell two kernels of a program apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_UNNAMED = ("(anonymous namespace)", "<unnamed>")
+_PARAMETERS = "(…)"
+_LEAST, _LONGEST = 12, 10_000
+"""Fewest characters that a name is cut to; those of the longest that is read."""
+_TELLING = 16
+"""Characters of a name that says enough by itself: of `CppNode<SplitLookup>`, the argument does."""
+_DEEPEST = 100
+"""Brackets within each other."""
+
+
+class _Token(NamedTuple):
+    """A word, a bracket with all that is within, or one of `::`, `,` and a space."""
+
+    kind: str
+    text: str
+
+
+class _Unbalanced(ValueError):
+    """No name of C++, or one with an operator whose name is a bracket."""
+
+
+def condensed(name: str) -> str | None:
+    """The name and the template arguments of a kernel; None for names that are no functions of C++.
+    `void at::native::add_kernel<(int)4, c10::Half>(int, T2)` is `add_kernel<4, Half>(…)`."""
+    if len(name) > _LONGEST or not name.endswith((")", ">", "]")):
+        return None
+    try:
+        return _function(list(_tokens(name)))
+    except _Unbalanced:
+        return None
+
+
+def shortened(name: str, most: int) -> str | None:
+    """The same in at most so many characters, cut at its end with …; None also where that says nothing."""
+    found = condensed(name) if _LEAST <= most < len(name) else None
+    return found if found is None or len(found) <= most else f"{found[: most - 1]}…"
+
+
+def for_sentence(name: str, most: int) -> str | None:
+    """The same for a sentence, in which a long name does without its template arguments: `add_kernel<…>`."""
+    found = condensed(name)
+    head = (found or "").partition("<")[0]
+    if found is None or len(found) <= most or not _TELLING <= len(head) <= most - 3:
+        return shortened(name, most)
+    return f"{head}<…>"
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = begin = 0
+    while at < len(text):
+        kind = text[at]
+        if kind == ":" and text[at : at + 2] == "::":
+            end, kind = at + 2, "::"
+        elif kind in _CLOSING:
+            end = _end(text, at)
+        elif kind in ", ":
+            end = at + 1
+        elif kind in ">)]}":
+            raise _Unbalanced
+        else:
+            at += 1
+            continue
+        if begin < at:
+            yield _Token("word", text[begin:at])
+        yield _Token(kind, text[at:end])
+        at = begin = end
+    if begin < at:
+        yield _Token("word", text[begin:])
+
+
+def _end(text: str, begin: int) -> int:
+    """Where the bracket that opens at `begin` is over."""
+    open_ones = []
+    for at in range(begin, len(text)):
+        if text[at] in _CLOSING:
+            open_ones.append(_CLOSING[text[at]])
+            if len(open_ones) > _DEEPEST:
+                break
+        elif text[at] in ">)]}":
+            if text[at] != open_ones.pop():
+                raise _Unbalanced
+            if not open_ones:
+                return at + 1
+    raise _Unbalanced
+
+
+def _function(tokens: list[_Token]) -> str | None:
+    """A function that returns nothing, as every kernel; its parameters are the last bracket."""
+    kinds = {token.kind for token in tokens}
+    if not ("<" in kinds or {"::", "("} <= kinds or _are_types(tokens[-1])):
+        return None
+    if [token.text for token in tokens[:2]] == ["void", " "]:
+        tokens = tokens[2:]
+    if len(tokens) > 2 and [token.kind for token in tokens[-2:]] == [" ", "["]:  # [clone .kd]
+        tokens = tokens[:-2]
+    parameters = ""
+    if tokens[-1].kind == "(" and tokens[-1].text not in _UNNAMED:
+        tokens, parameters = tokens[:-1], _PARAMETERS
+    if any(token.kind in (",", " ") for token in tokens):
+        return None
+    last = _segments(tokens)[-1]
+    return _segment(last) + parameters if last and last[0].kind == "word" else None
+
+
+def _are_types(bracket: _Token) -> bool:
+    """Whether parameters can only be types of C++: pointers, or templates."""
+    within = list(_tokens(bracket.text[1:-1])) if bracket.kind == "(" else []
+    pairs = ((a.kind, b.kind) for a, b in pairwise(within))
+    return "*" in bracket.text or ("word", "<") in pairs
+
+
+def _segments(tokens: list[_Token]) -> list[list[_Token]]:
+    """What lies between `::`."""
+    parts: list[list[_Token]] = [[]]
+    for token in tokens:
+        if token.kind == "::":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _segment(tokens: list[_Token]) -> str:
+    return "".join(
+        f"<{', '.join(_arguments(token.text[1:-1]))}>" if token.kind == "<" else token.text
+        for token in tokens
+    )
+
+
+def _arguments(text: str) -> Iterator[str]:
+    """Each template argument, without what is no part of its name."""
+    found: list[_Token] = []
+    for token in (*_tokens(text), _Token(",", ",")):
+        if token.kind != ",":
+            found.append(token)
+            continue
+        yield _argument(found)
+        found = []
+
+
+def _argument(tokens: list[_Token]) -> str:
+    """A type or a number; of what a function defines, such as a lambda, the function."""
+    for number, token in enumerate(tokens):
+        called = number and tokens[number - 1].kind in ("word", "<")
+        if token.kind == "(" and called and token.text not in _UNNAMED:
+            return _segment(_segments(_words(tokens[:number])[-1])[-1])
+    words = _words(tokens)
+    if words and words[0][0].kind == "(":  # (int)4
+        words[0] = words[0][1:]
+    return " ".join(_segment(_segments(word)[-1]) for word in words)
+
+
+def _words(tokens: list[_Token]) -> list[list[_Token]]:
+    """What lies between spaces."""
+    words: list[list[_Token]] = [[]]
+    for token in tokens:
+        if token.kind == " ":
+            words.append([])
+        else:
+            words[-1].append(token)
+    return [word for word in words if word]
