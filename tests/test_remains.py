@@ -346,3 +346,41 @@ def test_a_line_with_nearly_all_ops_is_the_model() -> None:
     assert sentences(replace(found, layer="train.py:15"), "step") == []
     assert sentences(replace(found, layer="train.py:15", layer_share=0.75), "step")
     assert sentences(replace(found, layer="encoder"), "step")
+
+
+@pytest.mark.parametrize(
+    ("durations", "typical_ms", "said"),
+    [
+        # One of ten steps does something else besides: of the mean, of 110 ms, 30 would be left.
+        ([100] * 9 + [200], 100, "a typical step (100 ms) would take about 20.0 ms"),
+        ([100] * 10, 100, "a step would take about 20.0 ms"),
+    ],
+)
+def test_what_is_left_is_told_with_the_step_that_it_is_left_of(durations, typical_ms, said):
+    each = [(ms * MS, {"python": 80 * MS, "compute": (ms - 80) * MS}) for ms in durations]
+    left = gain.step_without(each, "python")
+    assert (left.ps, left.typical_ps) == (20 * MS, typical_ms * MS)
+    mean_ps = sum(ps for ps, _ in each) // len(each)
+    found = one(20, 18, 30, mean_ps=mean_ps, typical_ps=left.typical_ps)
+    assert sentences(found, "step") == [f"Without that, {said}."]
+    assert document([found], ())["answer"]["typical_step_ps"] == typical_ms * MS
+    (whatif_said,) = whatif._judgement_sentences(found)
+    assert whatif_said.endswith(f"would take about 20.0 ms (18.0 ms to 30.0 ms) instead of {typical_ms} ms.")
+
+
+def test_steps_as_long_as_the_mean_leave_what_the_mean_leaves():
+    """Five of 348 ms, in which a device idles for 10 to 180: who subtracts the means gets the same."""
+    each = [(348 * MS, {"idle": idle * MS, "compute": (348 - idle) * MS}) for idle in (10, 80, 140, 140, 180)]
+    left = gain.step_without(each, "idle")
+    assert (left.ps, left.typical_ps) == (238 * MS, 348 * MS)
+
+
+def test_what_goes_is_told_of_a_cause_without_events():
+    """A profiler makes no sleep longer; of launches under one, nobody knows how long they take without."""
+    found = one(2, 0.2, 5, typical_ps=98 * MS, cause="wait")
+    assert sentences(found, "step") == [
+        "Without that, a step would be about 96.0 ms shorter, and take at most 5.00 ms."
+    ]
+    assert list(whatif._judgement_sentences(found))[1] == "A typical one takes 98.0 ms now."
+    launches = replace(found, cause="dispatch")
+    assert sentences(launches, "step") == ["Without that, a step would take at most 5.00 ms."]

@@ -9,7 +9,7 @@ from stepscope.instruments.causes.judgement import Competing, FilterYield, Judge
 from stepscope.instruments.causes.ranking import judge
 from tests.draw import Tables
 from tests.fakes import FakeTrace
-from tests.report import made_recordings
+from tests.report import made_recordings, made_samples
 from tests.report.recordings import connection, derived
 
 
@@ -46,6 +46,31 @@ def test_a_thread_that_sleeps_runs_nothing() -> None:
     for row in tables.rows["stack_sample"][20:]:
         row["stack_id"] = stack
     assert _judged(tables).meanwhile is None
+
+
+@pytest.mark.parametrize(("also", "found"), [(0, True), (2, True), (3, False), (4, False)])
+def test_who_sleeps_where_it_rarely_is_while_nobody_waits_may_hold_the_lock(also: int, found: bool) -> None:
+    """A thread that always sleeps in the same line holds nobody up, as far as samples tell."""
+    judged = _judged(made_samples.waiting_for_a_lock_of_a_sleeper(also))
+    holder = CodeLine("ledger.py", 31, "export") if found else None
+    assert (judged.cause, judged.meanwhile, judged.meanwhile_waits) == ("wait", holder, found)
+
+
+@pytest.mark.parametrize(("second", "shares"), [(4, [0.5, 0.4]), (3, [0.5, 0.3]), (2, [])])
+def test_a_second_line_with_nearly_as_much_is_named(second: int, shares: list[float]) -> None:
+    judged = _judged(made_samples.two_lines_of_python(second))
+    assert judged.cause == "python"
+    assert [found.share for found in judged.lines] == pytest.approx(shares)
+    assert [found.line.function for found in judged.lines] == (["report", "count"] if shares else [])
+
+
+@pytest.mark.parametrize(("launches", "found"), [(2, True), (1, False)])
+def test_callbacks_take_most_where_nothing_beside_them_takes_as_much(launches: int, found: bool) -> None:
+    judged = _judged(made_samples.a_callback_of_several_labels(launches))
+    assert judged.callbacks is found
+    if found:
+        assert judged.place == CodeLine("callbacks.py", 14, "Best.on_train_batch_end")
+        assert judged.share == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(

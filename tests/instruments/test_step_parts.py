@@ -303,6 +303,43 @@ cpu/pool   thread :   [a:dot][wait....]   [b:copy][wait...]
     assert parts(tables) == {0: {"compute": 17, "copy": 17, "dispatch": 9, "unknown": 3}}
 
 
+@pytest.mark.parametrize(("dots", "label"), [(40, "compute"), (80, "copy")])
+def test_a_program_of_xla_that_does_little_but_copy_copies_where_no_slice_tells(dots: int, label: str):
+    """Copies run in pieces, too: with 80 dots, more than nine tenths of the time of slices are a copy."""
+    ops = f"[b:copy{'.' * dots}]                [a:add]"
+    tables = drawn(
+        f"""
+step       train  : [0{"." * len(ops)}]
+cpu/python thread : [call{"." * len(ops)}]
+cpu/pool   thread : {ops}
+cpu/pool   other  : [wait{"." * len(ops)}]
+""",
+        call="PjitFunction(train)",
+        wait="ThunkExecutor::Execute (wait for completion)",
+    )
+    for row in tables.rows["slice"]:
+        if "Pjit" not in row["name"]:
+            row["args_json"] = args(run_id=1)
+    found = parts(tables)[0]
+    assert max(found, key=lambda name: found[name]) == label
+
+
+@pytest.mark.parametrize(("mark", "label"), [("gloo:all_reduce", "communication"), ("other", "dispatch")])
+def test_who_waits_while_gloo_exchanges_waits_for_other_processes(mark: str, label: str):
+    """PyTorch's collectives on processors run on threads of their own; the backward pass waits for them."""
+    tables = drawn(
+        """
+step       train  : [0...........................................]
+cpu/python thread : [call........................................]
+cpu/python other  :      [exchange.............................]
+cpu/python third  : [a:MatMul]
+""",
+        call="FunctionRun",
+        exchange=mark,
+    )
+    assert parts(tables)[0][label] >= 34
+
+
 def _listed(found: dict[int, NumberedSegments]) -> dict[int, list[Segment]]:
     return {track: list(segments) for track, segments in found.items()}
 

@@ -94,6 +94,8 @@ def at_cell(known: SpanEvidence, cell: int) -> tuple[str, set[str]]:
             says = "setup"
         elif within(known.peer_waits):
             says = "communication"
+    if says == "wait" and within(known.peer_waits):
+        says = "communication"
     if says in {None, "idle"}:
         says = "dispatch" if within(known.launches) else "idle" if known.accelerator else "unknown"
     return says, also - {says}

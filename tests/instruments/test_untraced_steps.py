@@ -14,6 +14,10 @@ from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvide
 from stepscope.instruments.causes.side_effects import goes_by_stack, stacks_of_function
 from stepscope.instruments.causes.untraced_steps import GoesAtStack, UntracedLooks, untraced_of
 from stepscope.instruments.step_breakdown.labels import Meaning
+from stepscope.library.statements import statement
+from tests.draw import Tables
+from tests.fakes import FakeTrace
+from tests.report.recordings import connection
 
 MS = 10**9
 ERRORS, AGAIN = gain.THRESHOLDS.errors, gain.THRESHOLDS.again
@@ -162,3 +166,21 @@ def test_longer_steps_afterwards_are_of_other_work():
 def test_launches_of_which_nobody_knows_how_many_may_take_as_long_as_before():
     assert left(90, 0.5, cause="dispatch").high_ps == 100 * MS
     assert left(90, 0.5, cause="dispatch", calls=10).high_ps < 60 * MS
+
+
+def test_steps_that_warm_up_tell_no_pace():
+    """A program that ends with its recording leaves none but those before it."""
+
+    def series(*steps: tuple[str, float]) -> list[tuple[str, float]]:
+        tables = Tables()
+        tables.source()
+        for at, (name, value) in enumerate(steps):
+            facts = {"name": "duration of a step", "series": name, "value": value, "ts_ps": at * MS}
+            tables.add("counter", **facts)
+        tables.fill(connection())
+        return [row[3:] for row in FakeTrace(connection()).query(statement("traced_durations")).rows()]
+
+    before, recorded, after = ("untraced_ns", 9.0), ("traced_ns", 5.0), ("untraced_ns", 4.0)
+    assert series(before, before, before, recorded) == [recorded]
+    assert series(before, recorded, after) == [recorded, after]
+    assert series(before) == [before]

@@ -13,7 +13,7 @@ import duckdb
 from stepscope.instruments.step_breakdown import part_tables
 from tests.asked import Asked
 from tests.draw import Tables, draw
-from tests.report import made_recordings
+from tests.report import made_recordings, made_samples
 
 
 @functools.cache
@@ -100,7 +100,11 @@ Made = tuple[str, Callable[[], Tables]]
 
 def judged(each: int = 1) -> Iterator[Made]:
     """Recordings of which the judgement is listed, by their names: every first of so many."""
-    drawn = chain(((name, draw(drawing)) for name, drawing in JUDGED.items()), made_recordings.judged())
+    drawn = chain(
+        ((name, draw(drawing)) for name, drawing in JUDGED.items()),
+        made_recordings.judged(),
+        made_samples.judged(),
+    )
     yield from ((name, partial(derived, tables)) for name, tables in islice(drawn, 0, None, each))
 
 

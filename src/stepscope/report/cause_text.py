@@ -254,6 +254,8 @@ def _meanwhile(judgement: Judgement) -> str:
     """What another thread runs then: Python beside Python waits for the interpreter's lock."""
     if judgement.meanwhile is None:
         return ""
+    if judgement.meanwhile_waits:
+        return f"; another thread waits in {place_of(judgement.meanwhile)} then, and may hold the lock"
     runs = f"; another thread runs {place_of(judgement.meanwhile)} then"
     return runs if judgement.cause == "wait" else f"{runs}, and only one can run Python at a time"
 

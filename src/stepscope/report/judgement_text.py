@@ -124,7 +124,17 @@ def _weighed(program: Weighed) -> str:
 def _further_sentences(judgement: Judgement) -> list[str]:
     """What belongs to the cause, and what takes most where that is unknown."""
     known = _recorded_share(judgement) if judgement.cause == "unknown" else []
-    return [*_together(judgement), *_recomputed(judgement), *_doubles(judgement), *known]
+    return [*_lines(judgement), *_together(judgement), *_recomputed(judgement), *_doubles(judgement), *known]
+
+
+def _lines(judgement: Judgement) -> list[str]:
+    """Two lines that share what the cause takes."""
+    if not judgement.lines:
+        return []
+    first, second = (
+        f"{units.show(found.share, 'ratio')} in {place_of(found.line)}" for found in judgement.lines
+    )
+    return [f"Two lines share that: {first}, and {second}."]
 
 
 def _recomputed(judgement: Judgement) -> list[str]:

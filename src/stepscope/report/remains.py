@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes import gain
+from stepscope.instruments.causes.paces import HAS_EVENTS
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -80,13 +81,15 @@ def remains(judgement: Judgement) -> Remains:
 
 
 def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
-    """By how much a step is shorter without its cause, where steps without a profiler tell. What is left may
-    be so little that its own range says nothing."""
-    if judgement.untraced_ps is None:
+    """By how much a step is shorter without its cause, where steps without a profiler tell, or the cause has
+    no events, which a profiler would make longer. What is left may be so little that its own range says
+    nothing."""
+    of_ps = judgement.untraced_ps
+    if of_ps is None and judgement.cause not in HAS_EVENTS:
+        of_ps = judgement.typical_ps
+    if of_ps is None:
         return None, None, None
-    saved_ps, *bounds = gain.saved(
-        judgement.untraced_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps
-    )
+    saved_ps, *bounds = gain.saved(of_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps)
     low, high = told_range(*bounds)
     if low is None or saved_ps <= 0:
         return None, None, None
@@ -126,7 +129,7 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
         shorter_by = f"{shorter(known)}{provided(judgement)}"
-        return [f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter_by}."]
+        return [f"Without {without}, {_step(judgement, unit, known)} would be {shorter_by}."]
     if amount is None:
         return []
     # A bound that is lower than what the sentence before leaves needs its reason, too.
@@ -136,7 +139,8 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     by = "".join(words for reason, words in _BY.items() if reason in corrected)
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
-    return [f"Without {without}{first}, a {unit} would take {amount}{then}."]
+    step = f"a {unit}" if by else _step(judgement, unit, known)
+    return [f"Without {without}{first}, {step} would take {amount}{then}."]
 
 
 def _is_model(judgement: Judgement) -> bool:
@@ -161,16 +165,26 @@ def provided(judgement: Judgement) -> str:
     return ", as far as the loader's workers keep up" if judgement.fed_unseen else ""
 
 
-def _untraced(judgement: Judgement, saved_ps: int) -> str:
-    """How long a step is without the profiler, where that is not what the step before it takes, or more goes
-    than that has."""
-    took_ps = judgement.untraced_ps
-    if took_ps is None:
-        return ""
-    same = judgement.mean_ps * _SAME <= took_ps <= judgement.mean_ps / _SAME
-    if same and saved_ps < judgement.mean_ps:
-        return ""
-    return f" ({units.show(took_ps, 'ps')} without the profiler)"
+def _step(judgement: Judgement, unit: str, known: Remains) -> str:
+    """The step that a number is of, with how long it is where that is not the mean of the sentence before:
+    who subtracts one from the other gets what goes."""
+    mean_ps, untraced_ps, typical_ps = judgement.mean_ps, judgement.untraced_ps, judgement.typical_ps
+    if known.ps is None and known.saved_ps is None:
+        return f"a {unit}"
+    if known.ps is None and untraced_ps is not None:
+        typical_ps = untraced_ps
+        same = mean_ps * _SAME <= untraced_ps <= mean_ps / _SAME
+        apart = not same or (known.saved_ps or 0) >= mean_ps
+    else:
+        apart = typical_ps is not None and abs(typical_ps - mean_ps) > gain.THRESHOLDS.alike * mean_ps
+    if typical_ps is None or not apart:
+        return f"a {unit}"
+    took = units.show(typical_ps, "ps")
+    return (
+        f"a {unit} ({took} without the profiler)"
+        if typical_ps == untraced_ps
+        else f"a typical {unit} ({took})"
+    )
 
 
 def _what_is_gone(judgement: Judgement) -> str:
@@ -184,6 +198,7 @@ def _what_is_gone(judgement: Judgement) -> str:
         # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
         return "the work of that stage"
     first = "that" if judgement.rival is None else "the first of the two"
+    first = "both" if judgement.lines and judgement.rival is None else first
     along = judgement.besides_ps >= _ALONG * judgement.ps_per_step
     return f"{first} and what else is done there" if along and judgement.place is not None else first
 

@@ -124,13 +124,17 @@ def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
     if not judgement.share:
         yield f"A step would take as long as now, {_ps(judgement.mean_ps)}: {what} takes no time of it."
         return
-    known, now = remains(judgement), f"instead of {_ps(judgement.mean_ps)}"
+    known, now_ps = remains(judgement), judgement.mean_ps
     if known.ps is None and known.saved_ps is not None:
         yield f"Without {what}, a step would be {shorter(known, bounds=True)}{provided(judgement)}."
         if judgement.untraced_ps is not None:
             yield f"It takes {_ps(judgement.untraced_ps)} now, without the profiler."
+        elif judgement.typical_ps is not None:
+            yield f"A typical one takes {_ps(judgement.typical_ps)} now."
     elif (amount := amount_of(known, bounds=True)) is not None:
-        yield f"Without {what}, a step would take {amount} {now}."
+        if known.ps is not None and not judgement.corrected and judgement.typical_ps is not None:
+            now_ps = judgement.typical_ps
+        yield f"Without {what}, a step would take {amount} instead of {_ps(now_ps)}."
     else:
         mean = _ps(judgement.mean_ps)
         yield f"No prediction: what is left of {mean} without {what} is not known well enough."

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from stepscope.instruments.causes.cause import Cause
+from stepscope.instruments.causes.call_paths import innermost_call
+from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation
 
 
-class CommunicationCause(Cause):
+class CommunicationCause(LineCause):
     """Communication."""
 
     name = "communication"
+    takes_along = False
+
+    def sampled_line(self, host: HostSteps, share: float) -> Explanation:
+        """The line that waits for others, where ops run within the calls of the program: with a device, a
+        line only launches. Stacks alone do not tell for whom it waits."""
+        if not host.runs_inline:
+            return Explanation()
+        place, called_from = innermost_call(host.stacks.times(self.name)[0])
+        return Explanation(place=place, called_from=called_from)
+
+    def traced_line(self, host: HostSteps) -> Explanation:
+        """What launches it tells nothing."""
+        return Explanation()

@@ -87,6 +87,12 @@ class GainThresholds:
         "told: it is compared with one",
         fitted_on=HALF,
     )
+    alike: float = tuned(
+        0.02,
+        "typical steps whose duration differs from the mean by no more than this part of it are not told "
+        "apart from it: what is left is that of a mean step where they differ in that",
+        slack=(0.0, inf),
+    )
     rare: float = tuned(
         0.5,
         "a cause of which most steps have less than this part of what a mean step has is that of few steps: "
@@ -126,6 +132,9 @@ class Left(NamedTuple):
     """The step that it is left of, where that was timed without a profiler."""
     besides_ps: int = 0
     """What goes of other labels than the cause's."""
+    typical_ps: int | None = None
+    """The step as it is, by the same steps and the same statistic: what goes is the difference. None where a
+    model of something else tells what is left."""
 
 
 class LeftUntraced(NamedTuple):
@@ -194,36 +203,36 @@ def step_without(
     """
     whole = fmean(dur_ps for dur_ps, _ in steps)
     if cause in ("none", "unknown"):
-        return Left(round(whole), round(whole), round(whole))
+        return Left(round(whole), round(whole), round(whole), typical_ps=round(whole))
     took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
     stays = _still_launched_ps(cause, calls, took)
-    left = sorted(max(dur_ps - round(of_it * parts.get(cause, 0)), 0) for dur_ps, parts in steps)
-    usual = _usual(left, took, had_cores)
+    by_left = sorted((max(dur_ps - round(of_it * parts.get(cause, 0)), 0), dur_ps) for dur_ps, parts in steps)
+    left = [left_ps for left_ps, _ in by_left]
+    (usual, typical), (middle, _) = _usual(by_left, took, had_cores), _typical(by_left, took)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
     rare, untraced = _rarity(steps, cause, untraced)
     if untraced is not None and _is_same_work(untraced.typical_ps, whole):
-        return _left_untraced(untraced, whole, stays, again, _typical(left, took), cause, calls)
+        return _left_untraced(untraced, whole, stays, again, middle, cause, calls)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
-    error = THRESHOLDS.errors * hypot(
-        again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
-    )
+    sampled = error_of_samples(steps, cause, usual, samples)
+    error = THRESHOLDS.errors * hypot(again * usual, error_of_median(left), sampled)
     cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
     untold = median(parts.get("unknown", 0) for _, parts in steps)
-    low = min(usual - error, _least(left, had_cores)) * ratio - untold - cold
-    low = max(low - (0.0 if paces is None else paces.unexplained_ps()), 0.0)
-    lowest = max(low, min(executes, without_it))
+    unexplained = 0.0 if paces is None else paces.unexplained_ps()
+    low = min(usual - error, middle - error, _least(left, had_cores)) * ratio - untold - cold
+    low = max(low - unexplained, 0.0, min(executes, without_it))
     high = max(usual + error, fmean(left) + THRESHOLDS.errors * pstdev(left) / sqrt(len(left)))
-    # Of ops that are launched nobody knows how, nobody knows how long they take either; others take up to
-    # twice what they usually take.
+    # Nobody knows how long ops take that are launched nobody knows how; others take up to twice the usual.
     high = whole if cause == "dispatch" and not calls else high + 2 * stays
     return Left(
         round(without_it),
-        round(min(lowest, without_it)),
+        round(min(low, without_it)),
         round(min(max(high, without_it), whole)),
-        _corrections(_typical(left, took), usual, ratio),
+        _corrections(middle, usual, ratio),
         None if rare else untraced_step(paces, whole),
+        typical_ps=round(max(whole if rare else typical, without_it)),
     )
 
 
@@ -280,21 +289,33 @@ def _left_untraced(
         round(min(max(high, without_it), whole)),
         _corrections(recorded, recorded, usual / recorded if recorded else 1.0),
         round(untraced.typical_ps),
+        typical_ps=round(max(untraced.typical_ps, without_it)),
     )
 
 
-def _usual(left: Sequence[int], took: float, had_cores: float) -> float:
-    """What is left of a step that no other program disturbs. left: of all, in order; took: what goes."""
-    least = fmean(left[: max(len(left) // 2, 1)])
-    disturbed = had_cores < THRESHOLDS.quiet and least >= THRESHOLDS.steady * fmean(left)
-    typical = _typical(left, took)
-    return min(least, typical) if disturbed else typical
+def _usual(by_left: Sequence[tuple[int, int]], took: float, had_cores: float) -> tuple[float, float]:
+    """What is left of a step that no other program disturbs, and how long that is now. by_left: what is left
+    of each, and its duration, in order; took: what goes."""
+    mean = _means(by_left)
+    least = _means(by_left[: max(len(by_left) // 2, 1)])
+    disturbed = had_cores < THRESHOLDS.quiet and least[0] >= THRESHOLDS.steady * mean[0]
+    found = _typical(by_left, took)
+    if disturbed and least[0] < THRESHOLDS.same * found[0]:
+        return least
+    # Who reads how long a mean step is, and what goes, subtracts: only another step leaves something else.
+    left_apart, apart = (abs(of_found - of_mean) for of_found, of_mean in zip(found, mean, strict=True))
+    return mean if apart <= THRESHOLDS.alike * mean[1] < left_apart else found
 
 
-def _typical(left: Sequence[int], took: float) -> float:
-    """What is left of a typical step."""
-    whole, middle = fmean(left), median(left)
-    return whole if whole - middle > THRESHOLDS.uneven * took else middle
+def _typical(by_left: Sequence[tuple[int, int]], took: float) -> tuple[float, float]:
+    """What is left of a typical step, and how long that is now: of the middle half."""
+    mean, out = _means(by_left), len(by_left) // 4
+    middle = _means(by_left[out : len(by_left) - out])
+    return mean if mean[0] - middle[0] > THRESHOLDS.uneven * took else middle
+
+
+def _means(by_left: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    return fmean(left_ps for left_ps, _ in by_left), fmean(dur_ps for _, dur_ps in by_left)
 
 
 def _least(left: Sequence[int], had_cores: float) -> float:

@@ -146,6 +146,13 @@ class Recomputed(NamedTuple):
     """Of a mean step."""
 
 
+class SharedLine(NamedTuple):
+    """A line of the program, and what it takes of a mean step by the label of the cause."""
+
+    line: CodeLine
+    share: float
+
+
 class WholeTable(NamedTuple):
     """A table that is updated as a whole for the few rows that a step looks up."""
 
@@ -270,6 +277,8 @@ class Explanation:
     together: tuple[LabelShare, ...] = ()
     """What the line takes by other labels as well, where none stands out and all of them do, and what it
     takes by the cause's own, the longest first."""
+    lines: tuple[SharedLine, ...] = ()
+    """The line of the cause and another one with nearly as much of it; empty where one has most."""
     callbacks: bool = False
     """Whether the cause is what callbacks of Keras do, whatever runs there."""
     copied_bytes: int | None = None
@@ -284,6 +293,8 @@ class Explanation:
     """What is stored, where nearly all that waits does so: compressing it is no waiting."""
     meanwhile: CodeLine | None = None
     """What another thread of the program runs while `place` waits for a lock, or for the interpreter."""
+    meanwhile_waits: bool = False
+    """Whether that thread sleeps there, or waits, and may do so with the lock."""
     sampled: bool = False
     """Whether samples of stacks tell what the program did, where its cause is unknown all the same."""
 
@@ -307,6 +318,9 @@ class Judgement(Explanation, Weighed):
     """Why that is less than what the parts of the steps leave."""
     untraced_ps: int | None = None
     """How long a step is that no profiler records, where what is left was told by such steps."""
+    typical_ps: int | None = None
+    """The step that `left_ps` is left of, where steps tell: by the same steps and the same statistic, which
+    need not be the mean."""
     besides_ps: int = 0
     """What goes with the cause of other labels' time in a mean step."""
     compiling: int | None = None

@@ -14,6 +14,8 @@ from stepscope.instruments.step_breakdown import stack_samples
 from stepscope.library.statements import statement
 
 _LOCKS = frozenset({"acquire", "__enter__"})
+_USUALLY = 0.75
+"""Who is in a line for this part of the other time as well is there whether anybody waits or not."""
 
 
 def line_beside_lock(evidence: StackEvidence, place: CodeLine, most: float) -> CodeLine | None:
@@ -29,6 +31,51 @@ def line_beside_lock(evidence: StackEvidence, place: CodeLine, most: float) -> C
         for source_id, stacks in evidence.stacks.items()
     }
     return _line_beside(evidence, locks, most)
+
+
+def line_holding_lock(evidence: StackEvidence, place: CodeLine, most: float) -> CodeLine | None:
+    """The line in which one other thread sleeps, or waits for something else, while a line of the driving
+    thread waits for a lock, and where it is much less often otherwise; None where none is."""
+    locks, others = _Waiting(), _Waiting()
+    for source_id, stacks in evidence.stacks.items():
+        taking = set(_lock_stacks(evidence, source_id))
+        at_place = {stack for stack in taking if stacks.paths.get(stack, ())[-1:] == (place,)}
+        locks.look(evidence, source_id, at_place, taking)
+        others.look(evidence, source_id, stacks.paths.keys() - taking, taking)
+    if not locks.paths or not others.driving_ps:
+        return None
+    thread, paths = max(locks.paths.items(), key=lambda found: found[1].total())
+    line = innermost_call(paths, most_of=most)[0]
+    if line is None or paths.total() < most * locks.driving_ps:
+        return None
+    otherwise = others.paths.get(thread, Counter())
+    also_ps = sum(time_ps for path, time_ps in otherwise.items() if line in path)
+    return line if also_ps < _USUALLY * others.driving_ps else None
+
+
+class _Waiting:
+    """Where other threads wait for anything but a lock while the driving thread has some stacks."""
+
+    def __init__(self) -> None:
+        self.driving_ps = 0
+        self.paths: dict[tuple[int | None, str | None], Counter[CallPath]] = {}
+
+    def look(
+        self, evidence: StackEvidence, source_id: int, chosen: AbstractSet[int], taking: AbstractSet[int]
+    ) -> None:
+        """Adds what one source shows. chosen: the stacks of the driving thread; taking: those that take a
+        lock."""
+        stacks = evidence.stacks[source_id]
+        if not chosen:
+            return
+        asked = statement("stacks_beside", source_id=source_id, stacks=sorted(chosen))
+        for track_id, thread, stack_id, time_ps, _ in evidence.query(asked).rows():
+            path = stacks.paths.get(stack_id, ())
+            if path and stack_id not in taking and stacks.meanings[stack_id].label == "wait":
+                self.paths.setdefault((track_id, thread), Counter())[path] += time_ps
+        asked = statement("samples_in_steps", source_id=source_id, main=1, sources=evidence.sources)
+        rows = evidence.query(asked).rows()
+        self.driving_ps += sum(weight_ps for stack, weight_ps, *_ in rows if stack in chosen)
 
 
 def line_beside_label(evidence: StackEvidence, label: str, most: float) -> CodeLine | None:

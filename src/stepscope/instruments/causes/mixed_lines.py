@@ -47,9 +47,15 @@ def aside_line(host: HostSteps) -> MixedLine | None:
     or what stores a checkpoint or a summary. What has little else than its own label is a cause by itself."""
     stacks = host.stacks.stacks.values()
     hooks = {stack: path for found in stacks for stack, path in found.hooks.items() if path}
-    if (called := _line_of(host, hooks)) is not None:
+    if (called := _line_of(host, hooks, CauseThresholds.stands_out)) is not None:
+        if called.share < _MOST_OF_STEP and called.share <= _most_of_rest(host, hooks):
+            return None
         itself = sum(part.share for part in called.parts if part.label in TOGETHER)
-        return called if 2 * itself < called.share else None
+        return (
+            called
+            if 2 * itself < called.share or called.parts[0].share < CauseThresholds.stands_out
+            else None
+        )
     stores = {
         stack: path
         for found in stacks
@@ -64,7 +70,19 @@ def aside_line(host: HostSteps) -> MixedLine | None:
     return stored._replace(stores=host.stores)
 
 
-def _line_of(host: HostSteps, stacks: Mapping[int, CallPath]) -> MixedLine | None:
+def _most_of_rest(host: HostSteps, stacks: Mapping[int, CallPath]) -> float:
+    """What the label takes of a mean step that takes most beside some stacks; what no sample sees is one."""
+    most: Counter[Label] = Counter({"unknown": host.whole_ps})
+    for _, stack_id, label, dur_ps in host.sampled_parts:
+        most["unknown"] -= dur_ps
+        if not stacks.get(stack_id):
+            most[label] += dur_ps
+    return max(most.values()) / host.whole_ps
+
+
+def _line_of(
+    host: HostSteps, stacks: Mapping[int, CallPath], least: float = _MOST_OF_STEP
+) -> MixedLine | None:
     """The line with most of what samples see on some stacks; None where that takes little of the steps."""
     if not stacks:
         return None
@@ -77,7 +95,7 @@ def _line_of(host: HostSteps, stacks: Mapping[int, CallPath]) -> MixedLine | Non
             took[label] += dur_ps
             by_step[step_id] += dur_ps
     line = innermost_call(calls, by_function=True, first_too=True)[0]
-    if line is None or took.total() < _MOST_OF_STEP * host.whole_ps:
+    if line is None or took.total() < least * host.whole_ps:
         return None
     return MixedLine(line, _parts(host, took), by_step)
 

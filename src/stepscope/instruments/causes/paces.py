@@ -39,7 +39,7 @@ class PaceThresholds:
 
 
 THRESHOLDS = PaceThresholds()
-_HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
+HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
 """Causes that consist of what a profiler records, event by event."""
 
 
@@ -67,7 +67,7 @@ class Paces:
                 # The cause lies beside the call, and the call is most of what is left.
                 return min(max(call, THRESHOLDS.least_ratio), 1.0)
         cost_ps = min(max(self.traced_ps - self.untraced_ps, 0.0), self.events * THRESHOLDS.event_ps * 2)
-        if cause in _HAS_EVENTS:
+        if cause in HAS_EVENTS:
             return min(max(1 - cost_ps / self.traced_ps, THRESHOLDS.least_ratio), 1.0)
         # All events are in what is left.
         cost_ps = min(cost_ps, self.events * THRESHOLDS.event_ps)

@@ -27,6 +27,7 @@ from stepscope.instruments.causes.judgement import (
 from stepscope.instruments.causes.lock_holders import line_beside_label
 from stepscope.instruments.causes.mixed_lines import MixedLine, aside_line, mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
+from stepscope.instruments.causes.second_line import lines_of
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.instruments.step_breakdown.interpreter_lock import ACTIVE
 from stepscope.library.statements import Query
@@ -91,6 +92,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         high_ps=left.high_ps,
         corrected=left.corrected,
         untraced_ps=left.untraced_ps,
+        typical_ps=left.typical_ps,
         besides_ps=left.besides_ps,
         contention=host.contention,
         competing=competing_of(host, name),
@@ -121,7 +123,7 @@ def _explained(
         found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
     if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
         found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
-    return replace(found, garbage=garbage_of(host))
+    return replace(found, garbage=garbage_of(host), lines=lines_of(host, name, found))
 
 
 def garbage_of(host: HostSteps) -> GarbageCollection | None:

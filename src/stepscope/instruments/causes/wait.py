@@ -8,7 +8,7 @@ from math import inf
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.host_steps import STORES, HostSteps
 from stepscope.instruments.causes.judgement import Explanation
-from stepscope.instruments.causes.lock_holders import line_beside_lock
+from stepscope.instruments.causes.lock_holders import line_beside_lock, line_holding_lock
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
@@ -78,9 +78,9 @@ class WaitCause(LineCause):
         stores = host.stores if stored_ps >= waits_ps > 0 else None
         if stores is None and (in_op := _storing_op(host, found, ps_per_step)) is not None:
             return in_op
-        return replace(
-            found, stores=stores, meanwhile=line_beside_lock(host.stacks, found.place, _NEARLY_ALL)
-        )
+        meanwhile = line_beside_lock(host.stacks, found.place, _NEARLY_ALL)
+        holds = None if meanwhile else line_holding_lock(host.stacks, found.place, _NEARLY_ALL)
+        return replace(found, stores=stores, meanwhile=meanwhile or holds, meanwhile_waits=holds is not None)
 
     @property
     def search(self) -> LineSearch:

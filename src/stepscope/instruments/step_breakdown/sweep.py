@@ -210,6 +210,8 @@ def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None
             return "setup"
         if open_[_PEERS]:
             return "communication"
+    if driver == "wait" and open_[_PEERS]:
+        return "communication"  # the stack tells that the thread waits, and not for whom
     if driver in (None, "idle"):
         if open_[_LAUNCHES]:
             return "dispatch"

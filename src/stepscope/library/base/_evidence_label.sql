@@ -3,7 +3,8 @@
 -- reads: rollup_op, track_place
 -- notes: stepscope docs classes has the rules of layers. What XLA runs within a loop, a branch or a call lies on the
 --   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of
---   the input is in two layers, and so is in two rows.
+--   the input is in two layers, and so is in two rows. PyTorch's collectives on processors (gloo) are marks on threads
+--   of their own, for which others wait.
 -- columns:
 --   rollup_id | int | row of rollup_op
 --   source_id, place
@@ -27,6 +28,7 @@ labels AS (
     CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') THEN 'op' ELSE 'other' END AS reason,
     r.class,
     CASE
+      WHEN r.layer IS NULL AND p.place = 'host' AND r.name LIKE 'gloo:%' THEN 'peer waits'
       WHEN r.layer = 'compute' AND r.op_type IN ('while', 'conditional', 'call') AND c.of_track IS NOT NULL THEN 'nodes'
       ELSE r.layer
     END AS own_layer,

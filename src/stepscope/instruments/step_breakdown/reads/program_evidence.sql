@@ -1,8 +1,9 @@
--- When, within a stretch of time, did programs of XLA run on processors, and which of them only copied?
+-- When, within a stretch of time, did programs of XLA run on processors, and which of them did little but copy?
 --
 -- reads: slice, op_slice
 -- notes: They run their bigger ops in pieces on threads of a pool, most of which have no slice: the program's own slice
---   lasts as long as it runs. One that only copies counts as copying; while one calls Python, it computes nothing.
+--   lasts as long as it runs. One of which nine tenths copy, by its slices, counts as copying where no slice tells;
+--   while one calls Python, it computes nothing.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   sources | ints | sources to look at
@@ -18,14 +19,14 @@ WITH ops_of_runs AS (
     columns!(l, source_id, class, ts_ps, end_ps),
     s.parent_id,
     CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS run,
-    CASE WHEN l.class = 'copy' THEN 1 ELSE 0 END AS copies
+    l.end_ps - l.ts_ps AS took_ps
   FROM op_slice AS l
   INNER JOIN slice AS s ON s.id = l.slice_id
   WHERE l.source_id IN $sources AND l.ts_ps < $end_ps AND l.end_ps > $begin_ps
 ),
 
 runs AS (
-  SELECT o.source_id, o.run, MIN(o.copies) AS only_copies
+  SELECT o.source_id, o.run, SUM(o.took_ps) AS all_ps, SUM(CASE WHEN o.class = 'copy' THEN o.took_ps END) AS copies_ps
   FROM ops_of_runs AS o
   GROUP BY o.source_id, o.run
 ),
@@ -63,7 +64,7 @@ calling AS (
 
 SELECT
   g.source_id,
-  CASE WHEN r.only_copies = 1 THEN 'copy' ELSE 'compute' END AS layer,
+  CASE WHEN 10 * r.copies_ps >= 9 * r.all_ps THEN 'copy' ELSE 'compute' END AS layer,
   g.ts_ps AS begin_ps,
   COALESCE(k.first_ps, g.until_ps) AS end_ps
 FROM programs AS g

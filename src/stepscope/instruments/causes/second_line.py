@@ -1,0 +1,51 @@
+"""A second line of the program that takes nearly as much by the label of the cause: who mends the first alone
+gains half of what it seems."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import CauseName, Explanation, SharedLine
+
+_NEARLY, _LITTLE = 0.5, 0.1
+"""It takes this part of what the first does, and this part of a step."""
+_OF_LINES = ("python", "copy", "wait")
+"""Causes that lie in a line. Ops are launched all over the program."""
+
+
+def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[SharedLine, ...]:
+    """What the line of a cause takes of a mean step, and what the second one does; nothing where one line has
+    most of it, as far as samples tell."""
+    first = found.spent_in or found.place
+    if name not in _OF_LINES or first is None or found.op is not None or not host.stacks.stacks:
+        return ()
+    took = _took(host, name)
+    of_first = Counter({path: ps for path, ps in took.items() if _passes(path, first)})
+    rest = took - of_first
+    second = innermost_call(rest, by_function=True)[0]
+    if second is None or function_of(second) in host.stacks.loops:
+        return ()
+    second_ps = sum(ps for path, ps in rest.items() if _passes(path, second))
+    if second_ps < max(_NEARLY * of_first.total(), _LITTLE * host.whole_ps) or not of_first:
+        return ()
+    shares = ((first, of_first.total()), (second, second_ps))
+    return tuple(SharedLine(line, ps / host.whole_ps) for line, ps in shares)
+
+
+def _took(host: HostSteps, name: CauseName) -> Counter[CallPath]:
+    """The time of a label in the steps by the program's own calls, without those of the loop of steps, which
+    all of it passes through."""
+    took: Counter[CallPath] = Counter()
+    paths = host.stacks.paths
+    for _, stack_id, label, dur_ps in host.sampled_parts:
+        within = tuple(call for call in paths.get(stack_id, ()) if function_of(call) not in host.stacks.loops)
+        if label == name and within:
+            took[within] += dur_ps
+    return took
+
+
+def _passes(path: CallPath, line: CodeLine) -> bool:
+    return function_of(line) in map(function_of, path)
