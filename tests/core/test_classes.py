@@ -128,6 +128,7 @@ OP = {"op_name": "a"}
         ("H2D Dispatch", {"thread": "tf_XLAPjRtCpuClient/638893"}, ("compute", None, "copy", False)),
         ("H2D Dispatch", {"thread": "main"}, ("compute", None, None, False)),
         ("aten::clone", {"category": "cpu_op"}, ("copy", None, "copy", True)),
+        ("aten::_copy_from", {"category": "cpu_op"}, ("copy", None, "copy", True)),
         ("aten::clone", {"category": "cpu_op", "place": "device"}, ("compute", None, "compute", True)),
         ("aten::contiguous", {"category": "cpu_op"}, ("compute", None, "compute", True)),
         (
