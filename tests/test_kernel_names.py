@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.kernel_names import condensed, for_sentence, shortened
+from stepscope.kernel_names import condensed, sentence_name, shortened
 from stepscope.presenters.plain import plain, shorten
 from stepscope.report.names import told_apart
 
@@ -59,9 +59,9 @@ def test_names_that_fit_stay_and_longer_ones_are_cut_at_their_end() -> None:
     assert shorten(POOL, len(POOL)) == POOL
     assert plain(ADD, 80) == "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char *, 3>>(…)"
     assert plain(ADD, 40) == "vectorized_elementwise_kernel<4, CUDAFu…"
-    assert for_sentence(ADD, 40) == "vectorized_elementwise_kernel<…>"
+    assert sentence_name(ADD, 40) == "vectorized_elementwise_kernel<…>"
     node = f"torch::autograd::CppNode<SplitLookupFunction_{'x' * 40}>"
-    assert for_sentence(node, 40) == "CppNode<SplitLookupFunction_xxxxxxxxxxx…"
+    assert sentence_name(node, 40) == "CppNode<SplitLookupFunction_xxxxxxxxxxx…"
 
 
 def test_kernels_of_one_name_are_told_apart_by_their_arguments() -> None:

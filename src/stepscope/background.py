@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_INTERRUPT_EACH_SECONDS = 0.02
 _thread = threading.local()
 
 
@@ -33,16 +35,33 @@ def go_on() -> None:
         raise Stopped
 
 
-class Background(Generic[T]):
-    """Work in a thread of its own. No daemon: an interpreter that ends in the middle of an import aborts."""
+def end(is_over: Callable[[float], bool], interrupt: Callable[[], None], patience_s: float) -> bool:
+    """Interrupts work in other threads until it is over, and says whether it is. is_over: waits so many
+    seconds for that."""
+    until = time.monotonic() + patience_s
+    # More than once: a thread may just be about to begin.
+    while not (over := is_over(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:
+        interrupt()
+    return over
 
-    def __init__(self, name: str, work: Callable[[], T]) -> None:
+
+class Background(Generic[T]):
+    """Work in a thread of its own. No daemon where it imports: an interpreter that ends meanwhile aborts.
+
+    Who must act on Ctrl-C starts it and waits in one `try`: none is lost in between.
+    """
+
+    def __init__(self, name: str, work: Callable[[], T], *, daemon: bool = False) -> None:
         self.over = threading.Event()
         """Set when it has ended, well or badly. Unlike Thread.join(), waiting for it may be interrupted."""
         self._done: list[T] = []
         self._failed: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(work,), name=name)
+        self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=daemon)
+
+    def start(self) -> Background[T]:
+        """Starts the thread."""
         self._thread.start()
+        return self
 
     def _run(self, work: Callable[[], T]) -> None:
         try:
@@ -55,7 +74,7 @@ class Background(Generic[T]):
     def result(self) -> T:
         """Waits for the end; gives what the work gave, or raises what it raised."""
         self.over.wait()
-        self._thread.join()
+        self._thread.join()  # it is done, but a process that ends counts the threads that are left
         if self._failed is not None:
             raise self._failed
         return self._done[0]

@@ -46,7 +46,7 @@ def shortened(name: str, most: int) -> str | None:
     return found if found is None or len(found) <= most else f"{found[: most - 1]}…"
 
 
-def for_sentence(name: str, most: int) -> str | None:
+def sentence_name(name: str, most: int) -> str | None:
     """The same for a sentence, in which a long name does without its template arguments: `add_kernel<…>`."""
     found = condensed(name)
     head = (found or "").partition("<")[0]

@@ -18,7 +18,8 @@ import sqlglot
 from sqlglot import exp
 
 from stepscope.engines import Files, Relation
-from stepscope.engines.portable import Portable, arrow_schema
+from stepscope.engines.arrow import arrow_schema
+from stepscope.engines.portable import Portable
 
 
 def _json(tree: Any) -> Any:

@@ -37,6 +37,20 @@ def test_rows_that_nobody_wants_any_more_are_not_fetched(engine: DuckDB) -> None
     assert engine.query("SELECT 1").rows() == [(1,)]
 
 
+def test_ctrl_c_between_begin_and_wait_is_not_lost(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = background.Background.start
+
+    def pressed_after(work: background.Background[object]) -> background.Background[object]:
+        start(work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(background.Background, "start", pressed_after)
+    with pytest.raises(KeyboardInterrupt):
+        engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
+    monkeypatch.undo()
+    assert engine.query("SELECT 1").rows() == [(1,)], "the statement still holds the connection"
+
+
 @pytest.mark.parametrize(
     "asked",
     [

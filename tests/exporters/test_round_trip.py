@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from stepscope import exporters
 from stepscope.exporters.clocks import lay_out
+from stepscope.exporters.source_events import events_by_source
 from stepscope.session import trace
 from tests import corpus
 from tests.exporters.read import load, names, phase
@@ -181,7 +182,7 @@ def test_drawn_recordings_merged_lie_where_the_layout_says(
         drawn(folder / "in" / f"r{number}.json", recording)
     rows = " UNION ALL ".join(f"SELECT source_id, {columns}" for columns in MERGED)
     with trace.open(folder / "in", cache=False) as opened:
-        layout = lay_out(opened)
+        layout = lay_out(opened, events_by_source(opened))
         shifts = {place.source_id: place.shift_ps - layout.origin_us * 10**6 for place in layout.places}
         expected = sorted((row[1], row[2] + shifts[row[0]], *row[3:]) for row in opened.query(rows).rows())
         exporters.write(opened, folder / "back.json")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from stepscope.instruments.pipeline import copies, rates
+from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.cores import cores_of
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.report import pipeline_changes
@@ -343,4 +344,4 @@ def test_numbers_that_are_none_are_left_alone() -> None:
     drawn, times = sequential()
     drawn.call(LOOP, "Root", 0, 1, 2**63 + 1, threadpool_size="9" * 40, cpu_budget="²")
     found = diagnose(drawn.calls(), times)
-    assert rates.cores_of([load.stage for load in found.loads]) == 1
+    assert cores_of([load.stage for load in found.loads]) == 1

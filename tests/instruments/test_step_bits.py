@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.step_breakdown import evidence, part_tables, stack_samples
-from stepscope.instruments.step_breakdown.evidence import EvidenceKinds
+from stepscope.instruments.step_breakdown.evidence_kinds import EvidenceKinds
 from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.library.statements import statement
 from stepscope.session.trace import open as open_trace

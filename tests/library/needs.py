@@ -9,6 +9,7 @@ expressions, where a column is an expression over columns of one row. Of a UNION
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 from stepscope import library
 from stepscope.lake.schema import schema
 from stepscope.report.summary import KEPT_VIEWS
-from tests.library.parsed import AGGREGATES, condition_text, parsed
+from tests.library.parsed import AGGREGATES, condition_text, is_true, parsed
 
 PATH = Path(library.__file__).with_name("needs.json")
 Tree = dict[str, Any]
@@ -31,6 +32,8 @@ LONG = frozenset({"slice", "counter"})
 """Tables with as many rows as a recording has events: to look at each takes as long as the statement."""
 MOST_CLAUSES = 64
 """Of a UNION: more are not worth their number."""
+MOST_CASES = 2
+"""Of a CASE: rows of which one of many things is true are seldom missing."""
 
 
 class Rows(NamedTuple):
@@ -201,8 +204,9 @@ class _Scope:
             self.clauses |= clauses(of_query(condition["subquery"]["node"], self._ctes))
         else:
             for number, tree in self.over_each(condition).items():
-                row = self.rows[number]
-                self.rows[number] = row._replace(conditions=(*row.conditions, tree))
+                if (surely := _in_any_case(tree)) is not None:
+                    row = self.rows[number]
+                    self.rows[number] = row._replace(conditions=(*row.conditions, surely))
 
     def over_each(self, tree: Tree) -> dict[int, Tree]:
         """An expression over each row that has all its columns."""
@@ -240,15 +244,76 @@ class _Scope:
             return over[number]
         if tree.get("class") in ("SUBQUERY", "WINDOW", "PARAMETER", "STAR") or _is_aggregate(tree):
             raise Unknown
-        return {name: "" if name == "alias" else self._replaced(part, number) for name, part in tree.items()}
+        try:
+            return {
+                name: "" if name == "alias" else self._replaced(part, number) for name, part in tree.items()
+            }
+        except Unknown:
+            if tree.get("class") != "CASE":
+                raise
+            return self._cases(tree, number)
+
+    def _cases(self, tree: Tree, number: int) -> Tree:
+        """A CASE that asks for other rows as well: the values it may have, and what is then true of this."""
+        cases = []
+        for check in tree["case_checks"]:
+            when = check["when_expr"]
+            known = []
+            for part in when["children"] if when["type"] == "CONJUNCTION_AND" else [when]:
+                with contextlib.suppress(Unknown):
+                    known.append(self._replaced(part, number))
+            cases.append({"when": known, "value": self._replaced(check["then_expr"], number)})
+        cases.append({"when": [], "value": self._replaced(tree["else_expr"], number)})
+        return {"class": _CASES, "alias": "", "cases": cases}
 
 
-def _references(tree: Any) -> Iterator[Tree]:
-    if isinstance(tree, dict) and tree.get("class") == "COLUMN_REF":
+_CASES = "CASES"
+
+
+def _in_any_case(tree: Tree) -> Tree | None:
+    """What is true of a row where one of its cases is; None where that says nothing."""
+    if (cases := next(_nodes(tree, _CASES), None)) is None:
+        return tree
+    may: list[Tree] = []
+    for case in cases["cases"]:
+        then = _in_any_case(_with(tree, cases, case["value"]))
+        if then is not None and next(_references(then), None) is None:
+            if not is_true(then):
+                continue
+            then = None
+        true = [part for part in (*map(_in_any_case, case["when"]), then) if part is not None]
+        if not true:
+            return None
+        may.append(true[0] if len(true) == 1 else _joined("AND", true))
+    if len(may) > MOST_CASES:
+        return None
+    return may[0] if len(may) == 1 else _joined("OR", may)
+
+
+def _joined(word: str, parts: list[Tree]) -> Tree:
+    return {"class": "CONJUNCTION", "type": f"CONJUNCTION_{word}", "alias": "", "children": parts}
+
+
+def _with(tree: Any, old: Tree, new: Tree) -> Any:
+    """A tree with a part replaced."""
+    if tree is old:
+        return new
+    if isinstance(tree, list):
+        return [_with(part, old, new) for part in tree]
+    return {name: _with(part, old, new) for name, part in tree.items()} if isinstance(tree, dict) else tree
+
+
+def _nodes(tree: Any, kind: str) -> Iterator[Tree]:
+    """The nodes of a class, the outer ones first."""
+    if isinstance(tree, dict) and tree.get("class") == kind:
         yield tree
     elif isinstance(tree, dict | list):
         for part in tree.values() if isinstance(tree, dict) else tree:
-            yield from _references(part)
+            yield from _nodes(part, kind)
+
+
+def _references(tree: Any) -> Iterator[Tree]:
+    return _nodes(tree, "COLUMN_REF")
 
 
 def _is_aggregate(tree: Tree) -> bool:

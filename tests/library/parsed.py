@@ -39,6 +39,12 @@ def condition_text(condition: Tree) -> str:
     return text
 
 
+def is_true(condition: Tree) -> bool:
+    """Whether a condition without columns is true."""
+    ((found,),) = _connection().execute(f"SELECT {condition_text(condition)}").fetchall()
+    return bool(found)
+
+
 def _aggregates() -> frozenset[str]:
     asked = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
     return frozenset(name for (name,) in _connection().execute(asked).fetchall())

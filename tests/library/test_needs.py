@@ -47,6 +47,20 @@ HIGH = "step_stored WHERE (dur_ps > 7)"
             [[HIGH], ["step_stored WHERE (id = 1)"]],
             id="extremes-are-of-rows-of-their-own",
         ),
+        pytest.param(
+            "WITH seen AS (SELECT CASE WHEN t.kind = 'marks' AND s.id > 7 THEN 'x' ELSE t.name END AS what "
+            "FROM track AS t LEFT JOIN step_stored AS s ON s.track_id = t.id) "
+            "SELECT w.what FROM seen AS w WHERE w.what = 'x'",
+            [["track WHERE ((kind = 'marks') OR (\"name\" = 'x'))"]],
+            id="a-case-that-asks-for-another-row",
+        ),
+        pytest.param(
+            "WITH seen AS (SELECT CASE WHEN t.kind = 'marks' AND s.id > 7 THEN 'x' ELSE t.name END AS what "
+            "FROM track AS t LEFT JOIN step_stored AS s ON s.track_id = t.id) "
+            "SELECT w.what FROM seen AS w WHERE w.what = 'y'",
+            [["track WHERE (\"name\" = 'y')"]],
+            id="a-case-of-which-one-value-fits",
+        ),
         pytest.param("SELECT COUNT(*) AS n FROM track AS t WHERE t.kind = 'marks'", [], id="always-a-row"),
         pytest.param(
             "SELECT t.name FROM track AS t WHERE t.kind = 'marks' "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.exporters.clocks import lay_out
+from stepscope.exporters.clocks import Layout, lay_out
+from stepscope.exporters.source_events import events_by_source
 from stepscope.instruments.ranks.table import rows_of
 from tests.draw import UNIT_PS, Tables
 from tests.fakes import drawn_trace
@@ -29,6 +30,11 @@ def world(*sources: tuple[int | None, int, int]) -> Tables:
     return tables
 
 
+def exported_layout(tables: Tables) -> Layout:
+    trace = drawn_trace(tables)
+    return lay_out(trace, events_by_source(trace))
+
+
 def shifts(tables: Tables) -> dict[int, tuple[bool, int]]:
     rows = drawn_trace(tables).query("SELECT source_id, known, shift_ps FROM _source_shift").rows()
     return {source: (known, shift) for source, known, shift in rows}
@@ -46,7 +52,7 @@ def shifts(tables: Tables) -> dict[int, tuple[bool, int]]:
 )
 def test_it_is_laid_out_as_exported_files_are(sources: list[tuple[int | None, int, int]]) -> None:
     tables = world(*((origin, start * UNIT_PS, length * UNIT_PS) for origin, start, length in sources))
-    layout = lay_out(drawn_trace(tables))
+    layout = exported_layout(tables)
     wanted = {place.source_id: place.shift_ps - layout.origin_us * UNIT_PS for place in layout.places}
     assert {source: shift for source, (_, shift) in shifts(tables).items()} == wanted
 
@@ -139,7 +145,7 @@ def test_exported_files_have_ranks_where_the_page_has_them(known: int | None) ->
     """By their collectives, with a note that says how exactly; beside each other where none align them."""
     for aligned in (True, False):
         tables, _ = ranks(3, aligned=aligned, known=known if aligned else None)
-        layout = lay_out(drawn_trace(tables))
+        layout = exported_layout(tables)
         wanted = {source: shift for source, (_, shift) in shifts(tables).items()}
         moved = {place.source_id: place.shift_ps - layout.origin_us * US for place in layout.places}
         assert moved == wanted

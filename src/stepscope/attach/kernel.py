@@ -15,9 +15,9 @@ SYS_PTRACE = 19
 """The number of CAP_SYS_PTRACE, which tracing other users' processes takes."""
 
 _STATES = {
-    **{"R": "running", "S": "sleeping", "D": "waiting for a device", "T": "stopped", "t": "traced"},
-    **{"Z": "ended", "X": "ended", "I": "idle"},
-}
+    "R": "running", "S": "sleeping", "D": "waiting for a device", "T": "stopped", "t": "traced", "Z": "ended",
+    "X": "ended", "I": "idle",
+}  # fmt: skip
 _MOST_BYTES = 1 << 16
 _PR_SET_PDEATHSIG = 1
 

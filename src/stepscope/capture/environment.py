@@ -12,9 +12,8 @@ from .plan import RecordingPlan
 
 _PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "torch", "numpy")
 _FLAGS = (
-    *("TF_", "XLA_", "JAX_", "KERAS_", "TPU_", "TORCH_", "PYTORCH_"),
-    *("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
-)
+    "TF_", "XLA_", "JAX_", "KERAS_", "TPU_", "TORCH_", "PYTORCH_", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+)  # fmt: skip
 # Terraform's variables begin with TF_, too; and nothing with a secret's name is written.
 _NO_FLAG = re.compile(
     r"^TF_(VAR|CLI|TOKEN|LOG|DATA_DIR|REATTACH|PLUGIN|REGISTRY|WORKSPACE)|TOKEN|SECRET|PASSW|_KEY"

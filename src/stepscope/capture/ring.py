@@ -29,9 +29,9 @@ MOST_SAMPLES = 600
 Place = Tuple[str, int, str]
 """File, line and function; no file where none of the program's ran."""
 _COPIED = (
-    *("recorder", "mode", "argv", "cwd_name", "flags", "cores", "memory_bytes", "host", "pid", "versions"),
-    *("framework", "devices", "plan"),
-)
+    "recorder", "mode", "argv", "cwd_name", "flags", "cores", "memory_bytes", "host", "pid", "versions",
+    "framework", "devices", "plan",
+)  # fmt: skip
 """What capture.json of a moment has in common with that of the whole recording."""
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 _ENDING = (
-    *("SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2"),
-    *("SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"),
-)
+    "SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGVTALRM",
+    "SIGPROF", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT",
+)  # fmt: skip
 """Signals that would end the launcher but not the program."""
 _KEYS = ("SIGINT", "SIGQUIT")
 """Signals that a terminal sends to all foreground processes, the program included."""

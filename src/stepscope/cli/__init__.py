@@ -27,26 +27,10 @@ from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import NothingFound, OutputError, StepscopeError, UsageError
 
 VERBS = (
-    *(
-        "summary",
-        "record",
-        "pipeline",
-        "whatif",
-        "memory",
-        "roofline",
-        "diff",
-        "check",
-        "query",
-        "ingest",
-        "compact",
-        "verify",
-        "export",
-        "report",
-        "serve",
-        "open",
-    ),
-    *("tfprof", "graph", "xla", "attach", "top", "capture", "mcp", "docs", "cache", "completions", "version"),
-)
+    "summary", "record", "pipeline", "whatif", "memory", "roofline", "diff", "check", "query", "ingest",
+    "compact", "verify", "export", "report", "serve", "open", "tfprof", "graph", "xla", "attach", "top",
+    "capture", "mcp", "docs", "cache", "completions", "version",
+)  # fmt: skip
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""
 

@@ -155,11 +155,9 @@ def _refuse(seen: str, todo: str) -> NoReturn:
 
 def _check_output(name: Path, force: bool) -> None:
     if name.suffix.lower() not in OUTPUTS:
-        raise UsageError(
-            "Nothing says what kind of report to write",
-            seen=f"a file name that ends in {name.suffix or 'nothing'}",
-            todo=f"give -o a name that ends in {', '.join(OUTPUTS)}",
-        )
+        from stepscope import presenters
+
+        raise presenters.unknown_kind(name.name, OUTPUTS, "give -o a name that ends in {}")
     if name.exists() and not force:
         raise OutputError(
             f"{name} is there already",

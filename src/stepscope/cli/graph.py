@@ -67,8 +67,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.graph is None and len({row["file"] for row in every}) > 1:
         console.say(f"the largest of {len(every):,} graphs; --list lists them, --graph NAME shows another")
     if options.around is not None:
-        if options.around not in found.nodes:
-            raise _none("node", options.around, list(found.nodes), "names are whole, with their scopes")
+        _check_node(found, options.around)
         found = found.neighbourhood(options.around, hops)
         name += f" / {hops} around {options.around}"
     if options.path is not None:
@@ -214,9 +213,13 @@ def _scope(found: Hierarchy, path: str | None) -> GraphScope:
 
 def _way(found: Hierarchy, start: str, end: str) -> list[str]:
     for name in (start, end):
-        if name not in found.nodes:
-            raise _none("node", name, list(found.nodes), "names are whole, with their scopes")
+        _check_node(found, name)
     return found.way(start, end)
+
+
+def _check_node(found: Hierarchy, name: str) -> None:
+    if name not in found.nodes:
+        raise _none("node", name, list(found.nodes), "names are whole, with their scopes")
 
 
 def _none(what: str, name: str, known: list[str], todo: str) -> NothingFound:

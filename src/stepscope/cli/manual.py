@@ -1,4 +1,7 @@
-"""The manual page, written from the parsers: `stepscope docs --man`."""
+"""The manual page, written from the parsers: `stepscope docs --man`.
+
+By hand, because argparse-manpage runs when a package is built, and has no verbs that are found by listing.
+"""
 
 from __future__ import annotations
 

@@ -177,10 +177,12 @@ def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
 def _show_verified(report: Report | None, options: argparse.Namespace, console: Console) -> int:
     """Prints what a change gained. 1 when a prediction did not hold; UsageError without steps to measure."""
     if report is None:
+        from stepscope.report.waiting_answer import NO_BATCHES, RECORD_BATCHES
+
         raise UsageError(
             "The recordings cannot be compared",
-            seen="one of them has no call that takes a batch",
-            todo="record while the loop runs, in the process that takes the batches",
+            seen=f"one of them has {NO_BATCHES}",
+            todo=RECORD_BATCHES,
         )
     from stepscope.cli.report_output import show
 

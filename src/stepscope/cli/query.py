@@ -278,6 +278,16 @@ def write_rows(
         console.say(f"({'. '.join(left_out)})")
 
 
+def is_for_people(options: argparse.Namespace) -> bool:
+    """Whether rows are read as they are, so that some columns and rows may be left out."""
+    return options.format in ("table", "md")
+
+
+def informative(columns: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The columns that say something of these rows."""
+    return tuple(name for name in columns if any(row[name] is not None for row in rows))
+
+
 def write_records(
     columns: Sequence[str],
     rows: Iterable[Mapping[str, Any]],

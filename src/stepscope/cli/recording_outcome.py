@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from stepscope.capture.plan import RecordingPlan
 
 FACTS = (
-    *("out", "steps", "recordings", "name", "problems"),
-    *("stood_still_ns", "profiled_ns", "exit_code", "signal"),
-)
+    "out", "steps", "recordings", "name", "problems", "stood_still_ns", "profiled_ns", "exit_code", "signal",
+)  # fmt: skip
 """What --format writes of a recording. Without a recording there are no steps, and no times."""
 
 

@@ -90,12 +90,8 @@ def _form_of(name: str | None) -> str:
 
     known = {*FORMATS, *(extension.removeprefix(".") for extension in presenters.file_presenters())}
     if ending not in known:
-        endings = ", ".join(f".{form}" for form in (*FORMATS, *sorted(known.difference(FORMATS))))
-        raise UsageError(
-            "Nothing says what kind of report to write",
-            seen="no -o" if name is None else f"a file name that ends in {Path(name).suffix or 'nothing'}",
-            todo=f"give -o a name that ends in {endings}, or add --format",
-        )
+        endings = [f".{form}" for form in (*FORMATS, *sorted(known.difference(FORMATS)))]
+        raise presenters.unknown_kind(name, endings, "give -o a name that ends in {}, or add --format")
     return ending
 
 

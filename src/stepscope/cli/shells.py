@@ -1,4 +1,7 @@
-"""Completion scripts for shells, written from the parsers: no Python runs while a user presses Tab."""
+"""Completion scripts for shells, written from the parsers: no Python runs while a user presses Tab.
+
+By hand, because shtab writes none for fish and completes no @NAMES.
+"""
 
 from __future__ import annotations
 

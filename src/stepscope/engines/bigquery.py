@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.engines import Files, Params, Relation, Statement
-from stepscope.engines.portable import Portable, named, needed
+from stepscope.engines.portable import MEND, Portable, named, needed
 from stepscope.errors import LakeError, LimitReached, QueryError, StepscopeError, UsageError
 
 EXPORTED = "stepscope_export"
@@ -300,11 +300,7 @@ def failed(error: Exception, dataset: str) -> StepscopeError:
             todo=f"check that {dataset} is there and that your account may read it and run jobs",
             slug="no-bigquery",
         )
-    return QueryError(
-        "BigQuery refused the SQL.",
-        seen=seen,
-        todo="mend the statement; `stepscope docs tables` lists tables",
-    )
+    return QueryError("BigQuery refused the SQL.", seen=seen, todo=MEND)
 
 
 def _no_credentials(error: Exception) -> UsageError:
@@ -317,8 +313,12 @@ def _no_credentials(error: Exception) -> UsageError:
 
 
 _SQL_TYPES = {
-    "BIGINT": "INT64", "INTEGER": "INT64", "DOUBLE": "FLOAT64", "VARCHAR": "STRING", "BOOLEAN": "BOOL",
-}  # fmt: skip
+    "BIGINT": "INT64",
+    "INTEGER": "INT64",
+    "DOUBLE": "FLOAT64",
+    "VARCHAR": "STRING",
+    "BOOLEAN": "BOOL",
+}
 
 
 def fields(columns: Sequence[tuple[str, str, str]]) -> list[Any]:

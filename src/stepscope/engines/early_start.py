@@ -24,7 +24,7 @@ def begin() -> None:
     global _begun
     with _lock:
         if _begun is None:
-            _begun = Background("stepscope-engine", _make)
+            _begun = Background("stepscope-engine", _make).start()
 
 
 def engine() -> DuckDB:

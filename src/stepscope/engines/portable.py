@@ -13,7 +13,7 @@ import contextlib
 import difflib
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from stepscope.engines import (
@@ -22,7 +22,6 @@ from stepscope.engines import (
     Files,
     Form,
     Params,
-    Part,
     PythonRows,
     Reads,
     Relation,
@@ -31,6 +30,7 @@ from stepscope.engines import (
     Work,
     statement,
 )
+from stepscope.engines.arrow import FetchedRows, arrow_rows
 from stepscope.errors import QueryError, StepscopeError, UsageError
 
 T = TypeVar("T")
@@ -47,6 +47,9 @@ def needed(name: str, extra: str) -> Any:
             todo=f"pip install 'stepscope[{extra}]'",
             slug="missing-extra",
         ) from error
+
+
+MEND = "mend the statement; `stepscope docs tables` lists tables"
 
 
 def differs() -> Mapping[type, str]:
@@ -67,61 +70,6 @@ def differs() -> Mapping[type, str]:
         exp.Lambda: "no lambdas",
         exp.Pivot: "use CASE inside the aggregate",
     }
-
-
-class FetchedRows:
-    """The rows of a query, which are all there."""
-
-    def __init__(self, table: Any, names: Mapping[str, str]) -> None:
-        """table: a pyarrow.Table. names: SQL types by the names of Arrow's."""
-        self.columns: tuple[str, ...] = tuple(table.schema.names)
-        self.types: tuple[str, ...] = tuple(names.get(str(kind), str(kind)) for kind in table.schema.types)
-        self._left: list[tuple[Any, ...]] = list(
-            zip(*(column.to_pylist() for column in table.columns), strict=True)
-        )
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows that are left."""
-        left, self._left = self._left, []
-        return left
-
-    def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows that are left, in lists of at most `size`."""
-        while self._left:
-            batch, self._left = self._left[:size], self._left[size:]
-            yield batch
-
-
-ARROW_NAMES = {
-    "int64": "BIGINT",
-    "int32": "INTEGER",
-    "double": "DOUBLE",
-    "string": "VARCHAR",
-    "large_string": "VARCHAR",
-    "string_view": "VARCHAR",
-    "bool": "BOOLEAN",
-}
-"""SQL types by the names of Arrow's."""
-
-
-def arrow_schema(relation: Relation) -> Any:
-    """The columns of a table as a pyarrow.Schema."""
-    pa: Any = importlib.import_module("pyarrow")
-    kinds = {
-        "BIGINT": pa.int64(), "INTEGER": pa.int32(), "DOUBLE": pa.float64(),
-        "VARCHAR": pa.string(), "BOOLEAN": pa.bool_(),
-    }  # fmt: skip
-    return pa.schema([pa.field(name, kinds[kind]) for name, kind in relation.columns])
-
-
-def arrow_rows(relation: Relation, parts: Sequence[Part]) -> Any:
-    """The rows of a table that are Python values, as a pyarrow.Table."""
-    pa: Any = importlib.import_module("pyarrow")
-    schema = arrow_schema(relation)
-    rows = [row for part in parts if isinstance(part, PythonRows) for row in part.rows]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return pa.table(arrays, schema=schema)
 
 
 class Portable(ABC):
@@ -185,7 +133,7 @@ class Portable(ABC):
 
     def query(self, asked: Statement | str, params: Params = ()) -> FetchedRows:
         """Runs one SELECT. QueryError when it is refused."""
-        return FetchedRows(self._table(statement(asked), params), ARROW_NAMES)
+        return FetchedRows(self._table(statement(asked), params))
 
     def stream(self, asked: Statement | str) -> Arrow:
         """The rows of one SELECT as Arrow. QueryError when it is refused."""
@@ -291,7 +239,7 @@ class Portable(ABC):
 
     def refused(self, message: str) -> StepscopeError:
         """The error for what the engine itself refused."""
-        return self._doubt(self._refused(message, "mend the statement; `stepscope docs tables` lists tables"))
+        return self._doubt(self._refused(message, MEND))
 
     def _table(self, asked: Statement, params: Params = ()) -> Any:
         return self.run(self.written(asked, params))
@@ -327,7 +275,7 @@ class Portable(ABC):
             found = [parsed for parsed in sqlglot.parse(asked.sql, read="duckdb") if parsed is not None]
         except (sqlglot.errors.SqlglotError, RecursionError) as error:
             seen = str(error).splitlines()[0] if str(error) else "too deeply nested"
-            raise self._refused(seen, "mend the statement; `stepscope docs tables` lists tables") from None
+            raise self._refused(seen, MEND) from None
         if len(found) != 1 or not isinstance(found[0], sqlglot.exp.Query):
             raise self._refused("not one SELECT", "give one SELECT; leave out --engine for others")
         if asked.reads is None:

@@ -61,9 +61,13 @@ class _Place(NamedTuple):
 
 
 def write(
-    lake: Path, dataset: str, *, files_at: str | None = None, client: Any = None,
+    lake: Path,
+    dataset: str,
+    *,
+    files_at: str | None = None,
+    client: Any = None,
     progress: Callable[[str], None] | None = None,
-) -> Written:  # fmt: skip
+) -> Written:
     """Exports the runs of a lake that a dataset lacks, or has in an older state. dataset: PROJECT.DATASET,
     created if missing. files_at: the gs:// address of a copy of the lake. progress: called with the name of
     each run. Returns the rows of each table, of the runs exported now. LakeError for a lake that cannot be
@@ -158,15 +162,23 @@ def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) 
     google = needed("google.cloud.bigquery", "bigquery")
     bound = google.LoadJobConfig(schema=bigquery.fields(_TOLD), write_disposition="WRITE_APPEND")
     row = {
-        "number": number, "run_id": run_id, "made_of": digest, "whole": whole,
-        "made_by": marker_file.MADE_BY, "schema_version": schema().version,
-    }  # fmt: skip
+        "number": number,
+        "run_id": run_id,
+        "made_of": digest,
+        "whole": whole,
+        "made_by": marker_file.MADE_BY,
+        "schema_version": schema().version,
+    }
 
     def begin(job_id: str) -> Any:
         return place.client.load_table_from_json(
-            [row], f"{place.path}.{bigquery.EXPORTED}", job_config=bound, job_id=job_id,
-            location=place.location, timeout=bigquery.REQUEST_S,
-        )  # fmt: skip
+            [row],
+            f"{place.path}.{bigquery.EXPORTED}",
+            job_config=bound,
+            job_id=job_id,
+            location=place.location,
+            timeout=bigquery.REQUEST_S,
+        )
 
     _each(place, [(f"tell-{number}-{digest}-{'whole' if whole else 'begin'}", begin)])
     return number, run_id, digest, whole
@@ -216,9 +228,14 @@ def _uploading(place: _Place, table: str, path: Path, bound: Any) -> Callable[[s
     def begin(job_id: str) -> Any:
         with path.open("rb") as file:
             return place.client.load_table_from_file(
-                file, f"{place.path}.{table}", size=path.stat().st_size, job_config=bound, job_id=job_id,
-                location=place.location, timeout=bigquery.REQUEST_S,
-            )  # fmt: skip
+                file,
+                f"{place.path}.{table}",
+                size=path.stat().st_size,
+                job_config=bound,
+                job_id=job_id,
+                location=place.location,
+                timeout=bigquery.REQUEST_S,
+            )
 
     return begin
 
@@ -236,9 +253,13 @@ def _load_from_storage(
 
     def begin_of(uris: list[str]) -> Callable[[str], Any]:
         return lambda job_id: place.client.load_table_from_uri(
-            uris, f"{place.path}.{table}", job_config=bound, job_id=job_id, location=place.location,
+            uris,
+            f"{place.path}.{table}",
+            job_config=bound,
+            job_id=job_id,
+            location=place.location,
             **bigquery.limits(),
-        )  # fmt: skip
+        )
 
     jobs = []
     for start in range(0, len(files), _MOST_URIS):

@@ -24,7 +24,8 @@ from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
 from stepscope.exporters.own_marks import members
-from stepscope.exporters.track_ids import TrackIds, count_events
+from stepscope.exporters.source_events import events_by_source, rows_by_table
+from stepscope.exporters.track_ids import TrackIds
 from stepscope.formats import chrome_trace as own
 from stepscope.formats import traits
 from stepscope.library.statements import statement
@@ -70,8 +71,9 @@ def write(
             slug="not-a-table",
         )
     found = memory_rows.look(trace) if memory else memory_rows.NOTHING
-    layout = lay_out(trace, found.spans)
-    rows = count_events(trace)
+    events = events_by_source(trace)
+    layout = lay_out(trace, events, found.spans)
+    rows = rows_by_table(events)
     if not dataflow:
         del rows["flow"]
     if found.spans:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,7 @@ from stepscope.exporters import crossings
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
+    from stepscope.exporters.source_events import SourceEvents
     from stepscope.session.trace import OpenTrace
 
 _LONG_PS = 100 * 86_400 * 10**12
@@ -61,10 +62,12 @@ class Layout:
     notes: tuple[str, ...]
 
 
-def lay_out(trace: OpenTrace, more: Mapping[int, tuple[int, int]] | None = None) -> Layout:
-    """Places the sources of a trace that contain events. Queries four tables for their first and last moment.
-    more: first and last moment of further contents of a source."""
-    spans = _spans(trace, more or {})
+def lay_out(
+    trace: OpenTrace, events: Iterable[SourceEvents], more: Mapping[int, tuple[int, int]] | None = None
+) -> Layout:
+    """Places the sources of a trace that contain events. more: first and last moment of further contents of a
+    source."""
+    spans = _spans(events, more or {})
     rows = [row[:5] for row in trace.query(statement("sources")).rows() if row[0] in spans]
     shifts, base = _shifts_by_time_of_day(trace, [row[0] for row in rows], spans)
     if len(rows) > 1 and (aligned := trace.query(statement("aligned_sources")).rows()):
@@ -97,10 +100,10 @@ class _Shift(NamedTuple):
     residual_ps: int | None = None
 
 
-def _spans(trace: OpenTrace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+def _spans(events: Iterable[SourceEvents], more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """First and last moment of the contents of each source."""
     spans: dict[int, tuple[int, int]] = {}
-    seen = [(row[1], row[-2:]) for row in trace.query(statement("events_of_sources")).rows()]
+    seen = [(part.source_id, (part.start_ps, part.end_ps)) for part in events]
     for source, (first, last) in (*seen, *more.items()):
         start, end = spans.get(source, (first, last))
         spans[source] = (min(start, first), max(end, last))

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from stepscope.exporters.fields import quote
-from stepscope.exporters.track_ids import TrackIds, count_events
+from stepscope.exporters.source_events import events_by_source, rows_by_table
+from stepscope.exporters.track_ids import TrackIds
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ def sql(trace: OpenTrace) -> str:
     """The SELECT of the rows. `args_json` stays text: no warehouse loads objects of many shapes."""
     track_ids = TrackIds(trace, _sources(trace))
     numbers, begin = {}, 1
-    rows = count_events(trace)
-    of_sources = trace.query(statement("events_of_sources")).rows()
+    events = events_by_source(trace)
+    rows = rows_by_table(events)
     for table in _OWN:
-        ids = [(source_id, *ends) for kind, source_id, _, _, *ends, _, _ in of_sources if kind == table]
+        ids = [(part.source_id, part.first_id, part.last_id) for part in events if part.table == table]
         numbers[table] = _number(table, begin, ids)
         begin += rows[table]
     first = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in _OWN}

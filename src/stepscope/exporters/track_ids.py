@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from stepscope import units
-from stepscope.errors import OutputError
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -92,20 +90,3 @@ track_ids AS (
         else:
             shift = f"{list(self._shifts.values())}[list_position({list(self._shifts)}, source_id)]"
         return f"(SELECT *, (SELECT list FROM track_ids)[track_id + {shift}] AS spot FROM {table})"
-
-
-def count_events(trace: OpenTrace) -> dict[str, int]:
-    """Rows of slice, instant, counter and flow. OutputError when some lie on no track, because they would be
-    lost silently."""
-    found = dict.fromkeys(("slice", "instant", "counter", "flow"), 0)
-    for table, _, rows, orphans, *_ in trace.query(statement("events_of_sources")).rows():
-        if orphans:
-            raise OutputError(
-                "The tables are damaged.",
-                seen=f"{orphans:,} of {units.count(rows, 'row')} of {table} "
-                f"{units.agree(orphans, 'lies', 'lie')} on no track",
-                todo="read the recording again with --no-cache, or ingest it again; please report this",
-                slug="damaged-tables",
-            )
-        found[table] += rows
-    return found

@@ -10,6 +10,7 @@ from typing import Any
 from stepscope import strict_json, units
 from stepscope.formats import Unreadable
 from stepscope.formats._fields import whole
+from stepscope.store_rows import note
 
 Row = dict[str, Any]
 Piece = Callable[[], bytes]
@@ -87,10 +88,7 @@ class CaptureFiles:
 
     def note(self, slug: str, effect: str, detail: str, events: int = 1) -> None:
         """Notes something; what is noted again under the same slug is only counted."""
-        note = self._notes.setdefault(
-            slug, {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
-        )
-        note["events"] += events
+        self._notes.setdefault(slug, note(slug, effect, detail))["events"] += events
 
     def facts(self) -> Row:
         """What the store says of its source."""
@@ -110,8 +108,6 @@ class CaptureFiles:
             "events_seen": self.seen,
             "events_stored": self.stored,
             "events_lost": self.seen - self.stored,
-            "events_repaired": 0,
-            "events_capped": 0,
             "notes": list(self._notes.values()),
             "meta": {key: str(value) for key, value in meta.items() if value is not None},
         }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import strict_json
 from stepscope.formats import _ascend_rows, _host_trace
 from stepscope.formats._own_export import restore_devices
+from stepscope.store_rows import DEVICE, TRACK, add_notes, note, put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -56,18 +57,8 @@ def classify(store: Store) -> None:
     for track in tracks:
         if track["kind"] == "unknown":
             _classify(track, file, classes.get(str(track["id"])), producer)
-    if tracks:
-        columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
-        store.replace("track", {column: [track[column] for track in tracks] for column in columns})
-    if file.devices:
-        devices = list(file.devices.values())
-        store.replace(
-            "device",
-            {
-                column: [getattr(device, column) for device in devices]
-                for column in ("name", "kind", "args_json")
-            },
-        )
+    put(store, "track", tracks, TRACK)
+    put(store, "device", [vars(device) for device in file.devices.values()], DEVICE)
 
 
 def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:
@@ -139,8 +130,7 @@ def _properties(store: Store, meta: Mapping[str, str]) -> list[dict[str, Any]]:
     whole = [member for member in found if isinstance(member, dict)] if isinstance(found, list) else []
     if text not in (None, "null") and not (isinstance(found, list) and len(whole) == len(found)):
         detail = "deviceProperties is not a list of objects"
-        note = {"slug": "damaged-metadata", "effect": "missing", "events": 0, "first_offset": None}
-        store.update_facts({"notes": [*store.facts.get("notes", ()), {**note, "detail": detail}]})
+        add_notes(store, note("damaged-metadata", "missing", detail))
     return whole
 
 

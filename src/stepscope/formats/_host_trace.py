@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+from stepscope.store_rows import TRACK, put
+
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
@@ -46,6 +48,5 @@ def decode(pieces: Pieces, name: str) -> Store:
         return store
     devices = {str(row["name"]) for row in store.rows("device")}
     if HOST in devices and mark(tracks := store.rows("track"), devices):
-        columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
-        store.replace("track", {column: [track[column] for track in tracks] for column in columns})
+        put(store, "track", tracks, TRACK)
     return store

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
+from stepscope.store_rows import DEVICE, TRACK, put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -25,10 +26,8 @@ def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str
     if not devices or not tracks:
         return
     _assign_devices(tracks, devices)
-    columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
-    store.replace("track", {column: [track[column] for track in tracks] for column in columns})
-    facts = {"name": "name", "kind": "kind", "args_json": "args"}
-    store.replace("device", {column: [device[key] for device in devices] for column, key in facts.items()})
+    put(store, "track", tracks, TRACK)
+    put(store, "device", [{**device, "args_json": device["args"]} for device in devices], DEVICE)
 
 
 def _assign_devices(tracks: Iterable[dict[str, Any]], devices: Sequence[dict[str, Any]]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import _core, strict_json, units
 from stepscope.errors import LimitReached
 from stepscope.formats import Damaged, Pieces
+from stepscope.store_rows import DEVICE, TRACK, note, put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -226,9 +227,7 @@ class Events:
 
     def note(self, slug: str, effect: str, events: int, detail: str) -> None:
         """Notes something for the reader of the source."""
-        self.notes.append(
-            {"slug": slug, "effect": effect, "events": events, "first_offset": None, "detail": detail}
-        )
+        self.notes.append(note(slug, effect, detail, events))
 
     def store(self, pieces: Pieces, data: bytes | Path, producer: str, *, lost: int = 0) -> Store:
         """The slices as a store. Rows are threads unless their slices say what they are. data: the profile,
@@ -309,13 +308,8 @@ def _make_threads(store: Store) -> None:
     for track in tracks:
         if track["kind"] == "unknown" and (track["name"] or " tid " in track["origin"]):
             track.update(kind="thread", records="execution", device_id=cpu)
-    columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
-    _replace(store, "track", columns, tracks)
-    _replace(store, "device", ("name", "kind", "args_json"), devices)
-
-
-def _replace(store: Store, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    store.replace(table, {column: [row[column] for row in rows] for column in columns})
+    put(store, "track", tracks, TRACK)
+    put(store, "device", devices, DEVICE)
 
 
 def spans(opened: Iterable[tuple[str, int, bool]], events: Events) -> Iterator[tuple[str, int, int]]:

@@ -29,6 +29,7 @@ from stepscope.formats._capture_files import CaptureFiles, json_lines
 from stepscope.formats._capture_steps import MOST_PIECE_BYTES
 from stepscope.formats._fields import string, whole
 from stepscope.sources.source import Traits
+from stepscope.store_rows import put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -84,8 +85,7 @@ def build(pieces: Pieces) -> Store:
     _read(files, traced=any(piece.told_elsewhere for piece in pieces.beside))
     store = pieces.build()
     for table, rows in files.tables.items():
-        if rows:
-            store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
+        put(store, table, rows)
     store.update_facts(files.facts())
     return store
 

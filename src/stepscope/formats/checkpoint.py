@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from stepscope import _core
 from stepscope.formats import HEAD_BYTES
 from stepscope.sources.source import Traits
+from stepscope.store_rows import note, put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -87,34 +88,18 @@ def _store(path: str, pieces: Pieces, *, has_values: bool) -> Store:
     ]
     absent = checkpoint.absent() if has_values else []
     store = pieces.build()
-    if rows:
-        store.replace("checkpoint_tensor", {name: [row[name] for row in rows] for name in rows[0]})
+    put(store, "checkpoint_tensor", rows)
     notes = []
     if absent:
         name, offset, seen = absent[0]
-        notes.append(
-            {
-                "slug": "missing-values",
-                "effect": "missing",
-                "events": len(absent),
-                "first_offset": offset,
-                "detail": f"{name}: {seen}",
-            }
-        )
+        notes.append(note("missing-values", "missing", f"{name}: {seen}", len(absent), offset))
     store.update_facts(
         {
             "producer": "tensorflow",
             "content_hash": _core.hash_file(path),
-            "origin_unix_ns": None,
-            "start_ps": None,
-            "end_ps": None,
             "events_seen": len(rows),
             "events_stored": len(rows),
-            "events_lost": 0,
-            "events_repaired": 0,
-            "events_capped": 0,
             "notes": notes,
-            "meta": {},
         }
     )
     return store

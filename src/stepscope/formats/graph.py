@@ -10,6 +10,7 @@ from stepscope import _core
 from stepscope.formats import _dot
 from stepscope.sources.other_tools import other_tool
 from stepscope.sources.source import Traits
+from stepscope.store_rows import note
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -69,8 +70,7 @@ def _store(pieces: Pieces, data: bytes, dot: _dot.Dot) -> Store:
     )
     notes = []
     if dot.cut is not None:
-        note = {"slug": "damaged-tail", "effect": "lost", "events": 1, "first_offset": None}
-        notes.append({**note, "detail": f"DOT was read as far as {dot.cut}"})
+        notes.append(note("damaged-tail", "lost", f"DOT was read as far as {dot.cut}", 1))
     store.update_facts(
         {
             "events_seen": len(nodes) + len(notes),

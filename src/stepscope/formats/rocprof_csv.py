@@ -56,13 +56,17 @@ _TABLES = (
     _TableColumns("rocprof", "BeginNs", "EndNs", "KernelName", "gpu-id", "queue-id"),
     _TableColumns("rocprofv3", "Start_Timestamp", "End_Timestamp", "Kernel_Name", "Agent_Id", "Queue_Id"),
     _TableColumns(
-        "rocprofv3", "Start_Timestamp", "End_Timestamp", "Direction", "Destination_Agent_Id",
+        "rocprofv3",
+        "Start_Timestamp",
+        "End_Timestamp",
+        "Direction",
+        "Destination_Agent_Id",
         source="Source_Agent_Id",
     ),
     _TableColumns(
         "rocprofv3", "Start_Timestamp", "End_Timestamp", "Function", row="Thread_Id", process="Process_Id"
     ),
-)  # fmt: skip
+)
 
 
 def _table(line: str) -> tuple[_TableColumns, list[str]] | None:

@@ -28,12 +28,14 @@ from stepscope.instruments.reaching_steps import LAST, reaching
 from stepscope.instruments.recorded_stretch import RecordedStretch, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
+from stepscope.store_rows import add_notes, note
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 SOURCE_OP = "_SOURCE"
 """The node that every run of a graph begins with."""
+_NO_STEPS = "nothing in the recording shows where a step begins"
 MOST_MERGED = 200_000
 """Slices of a timeline that are looked through for the sessions that it was merged from."""
 
@@ -160,11 +162,11 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
     (start, end), spans_elsewhere = recorded_stretch(store, RecordedStretch(start, end))
     if spans_elsewhere:
         detail = "no span of a request lies in the time of everything else"
-        _note(store, "spans-elsewhere", detail, "info")
+        add_notes(store, note("spans-elsewhere", "info", detail))
     steps = _merged(store, marks.sources)
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
-        _note(store, "no-steps", "nothing in the recording shows where a step begins")
+        add_notes(store, note("no-steps", "missing", _NO_STEPS))
     return steps
 
 
@@ -385,10 +387,4 @@ def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -
         if known.counted:
             reason += ", numbered by when it began: its name has no number"
         return step if step.kind == "compile" else step._replace(reason=reason)
-    why = "nothing in the recording shows where a step begins"
-    return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)
-
-
-def _note(store: Store, slug: str, detail: str, effect: str = "missing") -> None:
-    note = {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
-    store.update_facts({"notes": [*store.facts.get("notes", []), note]})
+    return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, _NO_STEPS)

@@ -19,6 +19,7 @@ from stepscope.lake.relation import Columns, plain_columns
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import ALL_HOSTS
 from stepscope.lake.writer import staged, telling
+from stepscope.store_rows import put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -90,8 +91,7 @@ def _write_tables(
             by_host = {ALL_HOSTS: list(rows or ())}
         for host_id, host_rows in sorted(by_host.items()):
             store = _core.build()
-            names = schema().table(table).names
-            store.replace(table, {name: [row[name] for row in host_rows] for name in names})
+            put(store, table, host_rows, schema().table(table).names)
             part = stage / f"{len(parts)}.parquet"
             parts.append((str(part), store, table, plain_columns(schema().table(table))))
             places.append((table, _place(table, run_id, host_id, made_of, versions[table]), part))

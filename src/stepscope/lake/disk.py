@@ -127,6 +127,16 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
             os.close(descriptor)
 
 
+def written_without_lock(appeared: str, path: Path) -> LakeError:
+    """The error where a file appeared that only the holder of the lock may write."""
+    return LakeError(
+        "Somebody writes to the lake without its lock.",
+        seen=f"{appeared} appeared while the lock was held",
+        todo="check that the file system of the lake supports locks (flock)",
+        path=str(path),
+    )
+
+
 def is_still(path: Path, descriptor: int) -> bool:
     """Whether an open file or folder still has its name."""
     try:

@@ -41,6 +41,16 @@ def written() -> bytes:
     return json.dumps(_Mark(schema().version, MADE_BY)._asdict()).encode()
 
 
+def other_contents(place: str, what: str) -> LakeError:
+    """The error for a folder or a store that holds what is not a lake's."""
+    return LakeError(
+        f"{place} is not a lake, and it is not empty.",
+        seen=f"{what} that stepscope did not write",
+        todo="name a new folder for the lake",
+        path=place,
+    )
+
+
 def check(folder: Path) -> None:
     """LakeError unless the folder is a lake of this version's schema."""
     path = folder / LAKE_MARK

@@ -230,7 +230,7 @@ class Mirror:
             target.parent.mkdir(parents=True, exist_ok=True)
             self.store.copy_to(file.path, file.bytes, part)
             if part.stat().st_size != file.bytes or reader.content_hash(part) != file.hash:
-                raise self._broken(file, "its bytes are not those that were written")
+                raise self._broken(file, reader.OTHER_BYTES)
             part.replace(target)
         except MissingObject:
             raise self._broken(file, "it is not there") from None

@@ -31,6 +31,7 @@ MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
 CHECKED_FILES = 1000
 """A lake up to this size is hashed when it is opened; of a larger one each table when it is first read."""
+OTHER_BYTES = "its bytes are not those that were written"
 _MOST_LOOKS = 20
 """How often the manifests are listed again because one was removed."""
 
@@ -201,7 +202,7 @@ class Lake:
             path.unlink(missing_ok=True)
             self.bring([file])  # only the local copy is damaged; otherwise this raises
         elif not same:
-            raise _broken(path, entry, "its bytes are not those that were written")
+            raise _broken(path, entry, OTHER_BYTES)
 
     def damaged_timelines(self) -> frozenset[str]:
         """Paths of the timelines that are missing or damaged. LakeError as in verify()."""

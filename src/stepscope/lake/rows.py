@@ -9,6 +9,7 @@ from stepscope import strict_json
 from stepscope.escapes import printable
 from stepscope.sources import names
 from stepscope.sources.source import Source
+from stepscope.store_rows import LACKS
 
 _NOT_A_LOSS = frozenset({"no-steps", "clock-unaligned", "unfinished-capture"})
 """Notes about things that a recording never had: its events are complete."""
@@ -94,8 +95,7 @@ def source_row(source: Source, source_id: int, facts: Mapping[str, Any], error: 
 
 def _complete(facts: Mapping[str, Any]) -> bool:
     return not (facts.get("events_lost") or facts.get("events_capped")) and not any(
-        note["effect"] in ("lost", "capped", "missing") and note["slug"] not in _NOT_A_LOSS
-        for note in facts.get("notes", ())
+        note["effect"] in LACKS and note["slug"] not in _NOT_A_LOSS for note in facts.get("notes", ())
     )
 
 

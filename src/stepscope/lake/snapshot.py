@@ -41,9 +41,9 @@ _PART = re.compile(r"[0-9a-f]{16,64}-(?:sources|files)\.parquet")
 _ROWS = re.compile(r"(?:[a-z_]{1,64}=[0-9]{1,18}(?: [a-z_]{1,64}=[0-9]{1,18})*)?")
 
 FILE_COLUMNS = (
-    *(("table_name", "VARCHAR"), ("path", "VARCHAR"), ("bytes", "BIGINT"), ("row_count", "BIGINT")),
-    *(("hash", "VARCHAR"), ("run_id", "VARCHAR"), ("first_host", "VARCHAR"), ("last_host", "VARCHAR")),
-)
+    ("table_name", "VARCHAR"), ("path", "VARCHAR"), ("bytes", "BIGINT"), ("row_count", "BIGINT"),
+    ("hash", "VARCHAR"), ("run_id", "VARCHAR"), ("first_host", "VARCHAR"), ("last_host", "VARCHAR"),
+)  # fmt: skip
 SOURCE_COLUMNS = (
     *((column.name, column.type) for column in schema().table("source").columns),
     *(("identity", "VARCHAR"), ("member", "VARCHAR"), ("rows_by_table", "VARCHAR")),

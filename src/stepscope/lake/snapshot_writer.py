@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from stepscope import _core
-from stepscope.errors import LakeError
 from stepscope.lake import disk, leftovers, manifest, reader
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.claims import manifest_of
@@ -81,12 +80,7 @@ def write(
         # Before the commit: files in it are removed an hour later, and only if no manifest lists them then.
         leftovers.retire(folder, past_of(before, run_id, absorbed, made, lost))
         if not disk.put_if_absent(commit, folder / FOLDER / snapshots.name_of(after.number)):
-            raise LakeError(
-                "Somebody writes to the lake without its lock.",
-                seen=f"{snapshots.name_of(after.number)} appeared while the lock was held",
-                todo="check that the file system of the lake supports locks (flock)",
-                path=str(folder),
-            )
+            raise disk.written_without_lock(snapshots.name_of(after.number), folder)
         disk.sync_folder(folder / FOLDER)
         (stage / PLAN).unlink()
         for absorbed_ in absorbed:

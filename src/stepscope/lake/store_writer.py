@@ -59,12 +59,7 @@ def create(mirror: Mirror) -> Swept:
         others = any(not stored.key.startswith(f"{STAGE}/") for stored in store.objects())
         # Another writer may have made the lake since; the mark is always the first object.
         if others and not _is_lake(store):
-            raise LakeError(
-                f"{mirror.url} is not a lake, and it is not empty.",
-                seen="objects that stepscope did not write",
-                todo="name a new folder for the lake",
-                path=mirror.url,
-            )
+            raise marker_file.other_contents(mirror.url, "objects")
         store.put_if_absent(LAKE_MARK, marker_file.written())
     mirror.lake()
     return sweep(mirror, now)

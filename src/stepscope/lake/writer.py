@@ -53,12 +53,7 @@ def create(folder: Path) -> Swept:
             others = any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir())
             # Another writer may have made the lake since; the mark is always the first file.
             if others and not is_lake(folder):
-                raise LakeError(
-                    f"{folder} is not a lake, and it is not empty.",
-                    seen="files that stepscope did not write",
-                    todo="name a new folder for the lake",
-                    path=str(folder),
-                )
+                raise marker_file.other_contents(str(folder), "files")
             part = folder / STAGE / f"{os.urandom(16).hex()}.mark"
             disk.write_synced(part, marker_file.written())
             if not disk.put_if_absent(part, folder / LAKE_MARK):
@@ -177,12 +172,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
             leftovers.retire(folder, [file.path for file in replacing.files])
             staged_manifest.replace(announced)
         elif not disk.put_if_absent(staged_manifest, announced):
-            raise LakeError(
-                "Somebody writes to the lake without its lock.",
-                seen=f"{name} appeared while the lock was held",
-                todo="check that the file system of the lake supports locks (flock)",
-                path=str(announced),
-            )
+            raise disk.written_without_lock(name, announced)
         try:
             disk.sync_folder(announced.parent)
         except OSError:

@@ -40,15 +40,16 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from stepscope.engines import NeededRows, Needs, Reads, Statement
 from stepscope.errors import QueryError
 from stepscope.library.macros import expanded
+from stepscope.units import Unit
 
 Kind = Literal["base", "analysis", "finding", "read"]
 
-UNITS = ("text", "int", "float", "bool", "ps", "bytes", "flop", "ratio", "unix_ns")
+UNITS: tuple[Unit, ...] = get_args(Unit)
 LISTS = ("ints", "texts")
 """Units that only parameters have."""
 EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")

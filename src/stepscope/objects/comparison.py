@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, Literal
+from typing import Any
 
-from stepscope.errors import NothingFound
+from stepscope.instruments.compare.gate import Verdict
 from stepscope.objects.report_views import ReportView
 from stepscope.objects.trace import flat
 from stepscope.report import comparing, gate_recordings, gating
 from stepscope.report.compared_sides import ComparedSide, comparable, measured_sides, need_time
+from stepscope.report.gate_recordings import no_run
 from stepscope.session import trace
 
 Path = str | PathLike[str]
@@ -30,9 +31,9 @@ class Check(ReportView):
     _kind = "comparison"
 
     @property
-    def verdict(self) -> Literal["regression", "no_regression", "unknown"]:
+    def verdict(self) -> Verdict:
         """The answer; unknown where the recordings do not tell, as where they are few."""
-        found: Literal["regression", "no_regression", "unknown"] = self.report.document["verdict"]
+        found: Verdict = self.report.document["verdict"]
         return found
 
 
@@ -59,12 +60,7 @@ def _side(path: str, cache: bool, with_steps: bool) -> ComparedSide:
         need_time(opened)
         run_sides = measured_sides(opened.query, [None], path, lambda _: None, with_steps)
         if not run_sides:
-            raise NothingFound(
-                "There is no run to compare",
-                seen=f"nothing with times in {path}",
-                todo="give recordings of a program's steps",
-                path=path,
-            )
+            raise no_run(f"nothing with times in {path}", path)
         return run_sides[0]
 
 

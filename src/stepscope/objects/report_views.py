@@ -94,11 +94,7 @@ class ReportView:
         known = presenters.file_presenters()
         ending = Path(path).suffix.lower()
         if ending not in known:
-            raise UsageError(
-                "Nothing says what kind of report to write",
-                seen=f"a file name that ends in {ending or 'nothing'}",
-                todo=f"give a name that ends in {', '.join(sorted(known))}",
-            )
+            raise presenters.unknown_kind(fspath(path), sorted(known))
         text = known[ending].render(self.report)
         with staged(Path(fspath(path)), force=force) as part:
             part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -308,9 +308,9 @@ class Result:
 
 
 _SQL_TYPES = {
-    **{"text": "VARCHAR", "bool": "BOOLEAN", "ps": "BIGINT", "bytes": "BIGINT", "int": "BIGINT"},
-    **{"unix_ns": "BIGINT", "ratio": "DOUBLE", "float": "DOUBLE", "flop": "DOUBLE"},
-}
+    "text": "VARCHAR", "bool": "BOOLEAN", "ps": "BIGINT", "bytes": "BIGINT", "int": "BIGINT",
+    "unix_ns": "BIGINT", "ratio": "DOUBLE", "float": "DOUBLE", "flop": "DOUBLE",
+}  # fmt: skip
 
 
 def _library(name: str, what: str) -> Any:

@@ -7,7 +7,11 @@ value looks and how long a bar is; they compute nothing that a reader could take
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
+from pathlib import PurePath
 from types import ModuleType
+
+from stepscope.errors import UsageError
 
 
 def file_presenters() -> dict[str, ModuleType]:
@@ -20,3 +24,14 @@ def file_presenters() -> dict[str, ModuleType]:
         if not found.name.startswith("_")
     ]
     return {module.EXTENSION: module for module in modules if hasattr(module, "EXTENSION")}
+
+
+def unknown_kind(
+    name: str | None, endings: Iterable[str], todo: str = "give a name that ends in {}"
+) -> UsageError:
+    """The error for a file whose name does not say what it is to be; no name, where none was given."""
+    return UsageError(
+        "Nothing says what kind of report to write",
+        seen="no -o" if name is None else f"a file name that ends in {PurePath(name).suffix or 'nothing'}",
+        todo=todo.format(", ".join(endings)),
+    )

@@ -15,6 +15,7 @@ from stepscope.report.judgement_text import own_sentence
 from stepscope.report.names import function_of, unit_of
 from stepscope.report.parts import Note
 from stepscope.step_labels import LOOKS
+from stepscope.store_rows import LACKS
 
 if TYPE_CHECKING:
     from stepscope.code_lines import CodeLine
@@ -43,9 +44,16 @@ def _nothing_known(judgement: Judgement) -> Judgement:
     """What is left of a judgement by steps that say nothing of what takes a step."""
     without_evidence = vars(Explanation())
     return replace(
-        judgement, cause="unknown", share=0.0, ps_per_step=0, confidence="low", parts=(), rival=None,
-        compiling=None, **without_evidence,
-    )  # fmt: skip
+        judgement,
+        cause="unknown",
+        share=0.0,
+        ps_per_step=0,
+        confidence="low",
+        parts=(),
+        rival=None,
+        compiling=None,
+        **without_evidence,
+    )
 
 
 def _causes(judgement: Judgement) -> list[dict[str, Any]]:
@@ -57,11 +65,7 @@ def _causes(judgement: Judgement) -> list[dict[str, Any]]:
 
 def _answer(judgement: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
     left = remains.remains(judgement)
-    weak = [
-        note.slug
-        for note in notes
-        if note.effect in ("lost", "capped", "missing") or note.slug == "truncated"
-    ]
+    weak = [note.slug for note in notes if note.effect in LACKS or note.slug == "truncated"]
     return {
         "cause": judgement.cause,
         "share": judgement.share,

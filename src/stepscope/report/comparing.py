@@ -33,37 +33,50 @@ def build(a: Measured, b: Measured) -> Report:
     whole = "a step" if stepped else "the recording"
     pairs = ops.pairs(a.ops, b.ops)
     numbers = (a.steps, b.steps) if stepped else (1, 1)
-    kinds = [_sums_by_kind(measured, number) for measured, number in zip((a, b), numbers, strict=True)]
-    tables = (
-        ("ops", "Op types", f"Which types take more or less of {whole}?", "Op type", "ps", 0),
-        ("counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", 1),
-    )  # fmt: skip
-    others = (
-        ("stages", "Stages", "Which stages need more or less for a step?", "Stage", "ps", a.stages, b.stages),
-        ("memory", "Memory", "Where is the peak higher or lower?", "Allocator", "bytes", a.memory, b.memory),
-        *(
-            (name, title, question, what, "int", left, right)
-            for name, title, question, what, left, right in (
-                (
-                    *("float_ops", "Floating point operations", "Which types do more of them?", "Op type"),
-                    *(a.float_ops, b.float_ops),
-                ),
-                (
-                    *("compilations", "Compilations", "Which functions compile more often?", "Function"),
-                    *(a.compilations, b.compilations),
-                ),
-            )
-        ),
-    )
-    parts = ("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts)
+    times_a, runs_a = _sums_by_kind(a, numbers[0])
+    times_b, runs_b = _sums_by_kind(b, numbers[1])
     sections = [
         _steps(a, b),
-        _section(*parts),  # type: ignore[arg-type]
+        _section("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts),
         _layers(pairs, numbers, whole),
         _ops(pairs, numbers, whole),
         _alone(pairs, numbers),
-        *(_section(*table[:5], kinds[0][table[5]], kinds[1][table[5]]) for table in tables),  # type: ignore[arg-type]
-        *(_section(*table) for table in others),  # type: ignore[arg-type]
+        _section(
+            "ops", "Op types", f"Which types take more or less of {whole}?", "Op type", "ps", times_a, times_b
+        ),
+        _section(
+            "counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", runs_a, runs_b
+        ),
+        _section(
+            "stages",
+            "Stages",
+            "Which stages need more or less for a step?",
+            "Stage",
+            "ps",
+            a.stages,
+            b.stages,
+        ),
+        _section(
+            "memory", "Memory", "Where is the peak higher or lower?", "Allocator", "bytes", a.memory, b.memory
+        ),
+        _section(
+            "float_ops",
+            "Floating point operations",
+            "Which types do more of them?",
+            "Op type",
+            "int",
+            a.float_ops,
+            b.float_ops,
+        ),
+        _section(
+            "compilations",
+            "Compilations",
+            "Which functions compile more often?",
+            "Function",
+            "int",
+            a.compilations,
+            b.compilations,
+        ),
         _graph(a, b),
     ]
     kept = tuple(section for section in sections if section.answer or (section.table and section.table.rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from stepscope import units
@@ -66,9 +66,9 @@ def _unclear(judged: Judged) -> str:
     return f"recordings of one side differ in {', '.join(unclear)}"
 
 
-def _missing(judged: Judged) -> str:
-    lacking = ", ".join(FIGURES[name] for name in judged.missing)
-    return f"the candidate's recordings do not tell their {lacking}"
+def missing_text(names: Iterable[str]) -> str:
+    """The figures that the candidate lacks."""
+    return f"the candidate's recordings do not tell their {', '.join(FIGURES[name] for name in names)}"
 
 
 def _nothing_common(judged: Judged) -> str:
@@ -82,5 +82,5 @@ _REASONS: Mapping[str, Callable[[Judged], str]] = {
     "different_programs": _different_programs,
     "noise": _noise,
     "unclear": _unclear,
-    "missing": _missing,
+    "missing": lambda judged: missing_text(judged.missing),
 }

@@ -40,12 +40,14 @@ def read(
     if failed:
         raise _unreadable(failed, len(paths), len(found), tell)
     if not found:
-        raise NothingFound(
-            "There is no run to compare",
-            seen=", ".join(paths) or "no path",
-            todo="give recordings of a program's steps",
-        )
+        raise no_run(", ".join(paths) or "no path")
     return sort_by_time(found)
+
+
+def no_run(seen: str, path: str | None = None) -> NothingFound:
+    """The error for what has nothing to be compared."""
+    todo = "give recordings of a program's steps"
+    return NothingFound("There is no run to compare", seen=seen, todo=todo, path=path)
 
 
 def _unreadable(

@@ -19,7 +19,7 @@ from stepscope.report.gate_figures import (
     span_text,
 )
 from stepscope.report.gate_history import history_section
-from stepscope.report.gate_reasons import WHYS, reasons_text
+from stepscope.report.gate_reasons import WHYS, missing_text, reasons_text
 from stepscope.report.gate_sections import (
     limits_section,
     one_sided_section,
@@ -156,10 +156,7 @@ def checks(judged: Judged) -> list[dict[str, Any]]:
     """Each thing that was checked, for programs and for JUnit: group, name, status and why. Raw values."""
     found = [
         *map(_limit_check, judged.limits),
-        *(
-            _skipped("limits", name, f"the candidate's recordings do not tell their {FIGURES[name]}")
-            for name in judged.missing
-        ),
+        *(_skipped("limits", name, missing_text([name])) for name in judged.missing),
         *map(_time_check, judged.timed),
     ]
     if judged.reasons:

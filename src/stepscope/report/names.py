@@ -27,7 +27,7 @@ def shortened(name: str) -> str:
     """The name of an op: kernels of GPUs have names of hundreds of characters."""
     if len(name) <= _MOST:
         return name
-    return kernel_names.for_sentence(name, _MOST) or f"{name[:24]}…{name[-15:]}"
+    return kernel_names.sentence_name(name, _MOST) or f"{name[:24]}…{name[-15:]}"
 
 
 def told_apart(names: Sequence[str]) -> list[str]:

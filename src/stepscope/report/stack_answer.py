@@ -23,16 +23,16 @@ _MOST_LINES = 3
 _INNER = 6
 """Frames, the innermost first, in which a wait is looked for: what waits is called by little else."""
 LOCK, SLEEP, DATA, CHILD, GIL, WORK = (
-    *("waits for a lock", "sleeps", "waits for data", "waits for another process"),
-    *("waits for Python's own lock (the GIL)", "waits for work of a device or of other threads"),
-)
+    "waits for a lock", "sleeps", "waits for data", "waits for another process",
+    "waits for Python's own lock (the GIL)", "waits for work of a device or of other threads",
+)  # fmt: skip
 _IN_KERNEL: Mapping[str, str] = {
-    **{"futex_wait_queue": LOCK, "futex_wait_queue_me": LOCK, "futex_wait": LOCK, "__futex_wait": LOCK},
-    **{"hrtimer_nanosleep": SLEEP, "do_nanosleep": SLEEP, "do_wait": CHILD},
-    **{"pipe_read": DATA, "pipe_wait_readable": DATA, "anon_pipe_read": DATA, "wait_woken": DATA},
-    **{"ep_poll": DATA, "do_epoll_wait": DATA, "poll_schedule_timeout": DATA, "do_poll": DATA},
-    **{"do_select": DATA, "unix_stream_read_generic": DATA, "inet_csk_accept": DATA, "n_tty_read": DATA},
-}
+    "futex_wait_queue": LOCK, "futex_wait_queue_me": LOCK, "futex_wait": LOCK, "__futex_wait": LOCK,
+    "hrtimer_nanosleep": SLEEP, "do_nanosleep": SLEEP, "do_wait": CHILD, "pipe_read": DATA,
+    "pipe_wait_readable": DATA, "anon_pipe_read": DATA, "wait_woken": DATA, "ep_poll": DATA,
+    "do_epoll_wait": DATA, "poll_schedule_timeout": DATA, "do_poll": DATA, "do_select": DATA,
+    "unix_stream_read_generic": DATA, "inet_csk_accept": DATA, "n_tty_read": DATA,
+}  # fmt: skip
 """Functions of the kernel in which threads wait, of several releases."""
 _BY_NAME: Mapping[str, str] = {
     **dict.fromkeys(("take_gil", "PyEval_RestoreThread", "PyEval_AcquireThread"), GIL),

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 _NO_STEPS = "no-steps"
 """The finding that there are none."""
 KEPT_VIEWS = (
-    *("step", "track_place", "observed", "step_window", "_captured_op", "_device_op", "device_sum"),
-    *("track_sum", "_label_line", "rank_source", "_computing_op"),
-)
+    "step", "track_place", "observed", "step_window", "_captured_op", "_device_op", "device_sum", "track_sum",
+    "_label_line", "rank_source", "_computing_op",
+)  # fmt: skip
 """Views that several analyses and findings read: computed once, each after those it builds on. All of them
 read rollups and other small tables, and of slices no more than kernels and ops of captured functions."""
 

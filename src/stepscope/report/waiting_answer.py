@@ -9,6 +9,8 @@ from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
+NO_BATCHES = "no call that takes a batch"
+RECORD_BATCHES = "record while the loop runs, in the process that takes the batches"
 _WORKS_MEANWHILE = 0.05
 """Part of a step in which a batch is waited for while ops run, from which on that is said."""
 _COSTS = 0.05

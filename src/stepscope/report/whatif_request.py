@@ -14,6 +14,7 @@ from stepscope.instruments.replay import uncovered_work
 from stepscope.instruments.replay.whatif import CAUSES, DurationChange, ask
 from stepscope.report import whatif
 from stepscope.report.parts import Report
+from stepscope.report.waiting_answer import NO_BATCHES, RECORD_BATCHES
 
 if TYPE_CHECKING:
     from stepscope.instruments.pipeline.diagnoses import SourcePipelines
@@ -108,8 +109,6 @@ def _workers(trace: OpenTrace, workers: int, title: str) -> Report:
     outcome = threads.ask(first.diagnosis, [threads.Setting(load.stage.number, workers)])
     if outcome is None or first.diagnosis.step_ps is None:
         raise NothingFound(
-            "The recording does not tell how long a step takes",
-            seen="no call that takes a batch",
-            todo="record while the loop runs, in the process that takes the batches",
+            "The recording does not tell how long a step takes", seen=NO_BATCHES, todo=RECORD_BATCHES
         )
     return whatif.pipeline_answer(title, workers, load.stage.name, first.diagnosis.step_ps, outcome)

@@ -197,7 +197,7 @@ def pairs_found(found: DumpComparison) -> dict[str, int]:
 
 def _side(stage: Stage) -> dict[str, Any]:
     keys = (
-        *("module", "id", "function", "compile", "stage", "pass", "pass_number", "file"),
-        *("replicas", "partitions", "per_device"),
-    )
+        "module", "id", "function", "compile", "stage", "pass", "pass_number", "file", "replicas",
+        "partitions", "per_device",
+    )  # fmt: skip
     return {key: stage.row[key] for key in keys}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from stepscope.errors import NothingFound
 from stepscope.instruments.pipeline import whatif
 from stepscope.report.stage_names import limit
+from stepscope.report.waiting_answer import NO_BATCHES, RECORD_BATCHES
 from stepscope.server.replies import refuse
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str,
     )
     if outcome is None or diagnosis.step_ps is None:
         raise NothingFound(
-            "The recording does not tell how long a step takes.",
-            seen="no call that takes a batch",
-            todo="record while the loop runs, in the process that takes the batches",
+            "The recording does not tell how long a step takes.", seen=NO_BATCHES, todo=RECORD_BATCHES
         )
     then = outcome.prediction
     return {

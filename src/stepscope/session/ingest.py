@@ -137,7 +137,7 @@ def ingest_all(
             )
 
         sources = [item.source for item in todo.items]
-        deriving = Background("stepscope-deriving", _bring_deriving) if sources else None
+        deriving = Background("stepscope-deriving", _bring_deriving).start() if sources else None
         try:
             done = runner(todo, Path(lake)) if runner else schedule.decode_all(sources, one, meter)
             rows = {**todo.known, **dict(zip(sources, done, strict=True))}

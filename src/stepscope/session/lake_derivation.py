@@ -22,9 +22,9 @@ MOST_SLICES = 250_000
 """Slices of a run up to which its tfprof_node is stored: making it looks at each of them in Python."""
 
 _MERGED = (
-    *("run", "capture", "host", "source", "source_note", "device", "track", "step_stored"),
-    *("rollup_op", "rollup_device", "rollup_step"),
-)
+    "run", "capture", "host", "source", "source_note", "device", "track", "step_stored", "rollup_op",
+    "rollup_device", "rollup_step",
+)  # fmt: skip
 """Tables that summaries read."""
 MANY_SOURCES = 32
 """Sources of a run from which on they are merged."""

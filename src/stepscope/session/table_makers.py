@@ -26,6 +26,7 @@ from stepscope.lake.source_ids import first_id
 from stepscope.sources import op_logs
 from stepscope.sources.source import ByteLocation, Source
 from stepscope.sources.spool import Spool
+from stepscope.store_rows import put
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Part
@@ -140,8 +141,7 @@ def add_file_rows(decoded: Decoded, places: Sequence[tuple[ByteLocation, str]], 
         return decoded
     logs = {source.run_id: places} if places else {}
     if rows := code_rows([source], spool, logs):
-        names = [name for name in rows[0] if name not in _PLACES]
-        store.replace("op_line", {name: [row[name] for row in rows] for name in names})
+        put(store, "op_line", rows, [name for name in rows[0] if name not in _PLACES])
     note_columns = ("slug", "effect", "events", "first_offset", "detail")
     notes = [dict(zip(note_columns, row[3:], strict=True)) for row in code_notes([source], spool, logs)]
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})

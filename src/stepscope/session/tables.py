@@ -93,7 +93,7 @@ class DecodedTables:
             return
         self._needs = NEEDS
         self._meter = Meter(self.sources, self._progress)
-        self._ahead = Background("stepscope-decode", self._decode_all)
+        self._ahead = Background("stepscope-decode", self._decode_all).start()
         # What follows imports the engine, which holds the interpreter for longer than looking at the first
         # bytes takes; the native core, once called, needs it no more.
         self._under_way.wait(_HEAD_START_S)

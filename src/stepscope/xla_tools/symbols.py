@@ -15,9 +15,9 @@ from stepscope.formats._elf import Elf
 from stepscope.xla_tools import library_answers
 
 COLUMNS = (
-    *("library", "file_bytes", "machine", "build_id", "debug_link"),
-    *("symbols", "dynamic_symbols", "functions", "lines", "arguments", "unwinds", "shows"),
-)
+    "library", "file_bytes", "machine", "build_id", "debug_link", "symbols", "dynamic_symbols", "functions",
+    "lines", "arguments", "unwinds", "shows",
+)  # fmt: skip
 """A row is a library. symbols: in .symtab, which stripping takes away; dynamic_symbols: in .dynsym, which
 others link to; functions: that are defined here. lines, arguments: whether it has the information for them.
 unwinds: whether stacks can be walked through it. shows: what gdb shows of a frame in it."""

@@ -20,9 +20,9 @@ whether compute or memory takes longer, and bound_ps is the least time in picose
   stepscope xla cost DIR --by line --peak measured      of this machine, in a few seconds"""
 
 _SHOWN = (
-    *("name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share"),
-    *("bound", "bound_ps", "instructions", "file", "line"),
-)
+    "name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share", "bound",
+    "bound_ps", "instructions", "file", "line",
+)  # fmt: skip
 _MOST = 25
 """Rows of a table for people; --all shows the rest."""
 
@@ -52,7 +52,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
     need_dumps(options, "xla cost")
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import informative, is_for_people, write_rows
 
     look_up(options.paths)
     with working("reading the dump", console):
@@ -61,8 +61,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows = xla_costs.rows(program, options.by, peak)
     columns: tuple[str, ...] = xla_costs.COLUMNS
     kept = rows
-    if options.format in ("table", "md"):
-        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+    if is_for_people(options):
+        columns = informative(_SHOWN, rows)
         kept = [
             {name: round(cell, 4) if isinstance(cell, float) else cell for name, cell in row.items()}
             for row in (rows if options.all else rows[:_MOST])

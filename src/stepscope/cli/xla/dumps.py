@@ -19,9 +19,9 @@ call as -1. run_flops and the like count what runs, with loops as often as they 
 Make a dump with XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=.*"."""
 
 _SHOWN = (
-    *("module", "id", "stage", "pass", "instructions", "fusions", "flops", "run_flops", "bytes"),
-    *("temp_bytes", "allocated_bytes", "changed", "problem"),
-)
+    "module", "id", "stage", "pass", "instructions", "fusions", "flops", "run_flops", "bytes", "temp_bytes",
+    "allocated_bytes", "changed", "problem",
+)  # fmt: skip
 """Columns of a table for people; the forms for machines have all."""
 
 
@@ -39,7 +39,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what was left out."""
     need_dumps(options, "xla dumps")
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import is_for_people, write_records
 
     look_up(options.paths)
     with working("reading the dump", console):
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.module is not None:
         rows = [row for row in rows if options.module in (row["module"] or "")]
     columns = _columns(rows, options)
-    if options.format in ("table", "md"):
+    if is_for_people(options):
         rows = [{**row, "stage": _short(row["stage"]), "module": _short(row["module"])} for row in rows]
     write_records(columns, rows, options, console, everything=options.all)
     if options.files:
@@ -63,9 +63,9 @@ def _columns(rows: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> 
     """All columns, or those that say something where people read them."""
     if options.files:
         return dump_files.FILE_COLUMNS
-    if options.format not in ("table", "md"):
-        return dumps.COLUMNS
-    return tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+    from stepscope.cli.query import informative, is_for_people
+
+    return informative(_SHOWN, rows) if is_for_people(options) else dumps.COLUMNS
 
 
 def _remarks(found: dumps.Dumps) -> list[str]:

@@ -43,16 +43,14 @@ def add_library(parser: Parser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table."""
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import informative, is_for_people, write_records
 
     libraries = [] if options.catalogue else installed(options.python)
     libraries = [library for library in libraries if options.library in (None, library.name)]
     rows = table.rows(libraries, options.python, asking=not options.fast)
     if options.name is not None:
         rows = _named(rows, options.name)
-    columns: tuple[str, ...] = table.COLUMNS
-    if options.format in ("table", "md"):
-        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+    columns = informative(_SHOWN, rows) if is_for_people(options) else table.COLUMNS
     write_records(columns, rows, options, console)
     where = ", ".join(library.title for library in libraries) or "the catalogue; no library was asked"
     console.say(f"from {where}")

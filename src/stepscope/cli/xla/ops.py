@@ -43,10 +43,10 @@ _UNITS = {
 }
 """Units of columns with numbers, in tables for people."""
 _SHOWN = (
-    *("module", "instruction", "opcode", "runs", "executions", "per_run", "trips"),
-    *("self_ps", "share", "place_of"),
-    *("bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device", "host"),
-)
+    "module", "instruction", "opcode", "runs", "executions", "per_run", "trips", "self_ps", "share",
+    "place_of", "bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device",
+    "host",
+)  # fmt: skip
 
 
 class _Field(NamedTuple):
@@ -155,11 +155,11 @@ def _write(
     options: argparse.Namespace, console: Console, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
     """Exact for machines; with units, and only columns that say something, for people."""
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import is_for_people, write_rows
 
     if not rows and options.format == "table":
         return
-    if options.format not in ("table", "md"):
+    if not is_for_people(options):
         write_rows(
             columns,
             ([units.whole(row[name]) for name in columns] for row in rows),

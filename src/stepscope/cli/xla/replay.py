@@ -35,9 +35,9 @@ for f32). Inputs are random and the same for all stages; --inputs takes a snapsh
   stepscope xla replay DIR --stage passes               and which pass
   stepscope xla replay DIR --against-flags=--xla_cpu_enable_fast_math=true"""
 _SHOWN = (
-    *("stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond"),
-    *("max_relative", "values", "problem"),
-)
+    "stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond",
+    "max_relative", "values", "problem",
+)  # fmt: skip
 _RUNS = 10
 _MOST_RUNS = 100_000
 
@@ -121,14 +121,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _write(rows: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
     """Writes the rows, with the columns that say something where people read them."""
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import informative, is_for_people, write_records
 
-    columns: tuple[str, ...] = stages.COLUMNS
-    shown: list[dict[str, Any]] = rows
-    if options.format in ("table", "md"):
-        shown = [xla_replay.shown(row) for row in rows]
-        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in shown))
-    write_records(columns, shown, options, console)
+    if not is_for_people(options):
+        write_records(stages.COLUMNS, rows, options, console)
+        return
+    shown = [xla_replay.shown(row) for row in rows]
+    write_records(informative(_SHOWN, shown), shown, options, console)
 
 
 def _is_plain(stage: RequestedStage) -> bool:

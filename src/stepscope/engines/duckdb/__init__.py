@@ -6,12 +6,11 @@ import contextlib
 import functools
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope import config
+from stepscope import background, config
 from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, Told, Work, statement
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
@@ -31,8 +30,6 @@ T = TypeVar("T")
 
 _PATIENCE_SECONDS = 2.0
 """How long an interrupted query may take to stop; some of DuckDB's functions never check."""
-
-_INTERRUPT_EACH_SECONDS = 0.02
 
 _MOST_BESIDE = 4
 """Statements that run at the same time. Each may use all cores."""
@@ -361,30 +358,11 @@ class DuckDB:
         """Runs `work` so that Ctrl-C stops it: DuckDB does not check for signals while it computes."""
         if threading.current_thread() is not threading.main_thread():
             return work()
-        done: list[T] = []
-        failed: list[BaseException] = []
-        # Not Thread.join(): interrupted, it takes a running thread for a finished one (Python 3.11).
-        over = threading.Event()
-
-        def call() -> None:
-            try:
-                done.append(work())
-            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-                failed.append(error)
-            finally:
-                over.set()
-
+        running = background.Background("stepscope-query", work, daemon=True)
         try:
-            threading.Thread(target=call, daemon=True).start()
-            over.wait()
+            running.start().over.wait()
         except KeyboardInterrupt:
             self._open = None
-            until = time.monotonic() + _PATIENCE_SECONDS
-            # More than once: the thread may just be about to begin.
-            while not (stopped := over.wait(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:
-                self._con.interrupt()
-            self._stuck = not stopped
+            self._stuck = not background.end(running.over.wait, self._con.interrupt, _PATIENCE_SECONDS)
             raise
-        if failed:
-            raise failed[0]
-        return done[0]
+        return running.result()

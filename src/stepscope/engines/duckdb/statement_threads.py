@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, NoReturn
 
+from stepscope.background import Background, end
 from stepscope.engines.duckdb.native import duckdb
 
 Rows = list[tuple[Any, ...]]
@@ -22,7 +22,6 @@ Run = Callable[[str], Rows]
 """Runs a statement."""
 
 _FIRST = -1
-_INTERRUPT_EACH_SECONDS = 0.02
 
 
 class Connection:
@@ -89,18 +88,14 @@ class StatementThreads:
         self._put = 0
         """How many statements were put."""
         self._stop = False
-        # Not Thread.join(): interrupted, it takes a running thread for a finished one (Python 3.11).
-        self._over: list[threading.Event] = []
-        self._threads: list[threading.Thread] = []
+        self._running: list[Background[None]] = []
 
     def _start(self) -> None:
         """Starts the threads, within the `with` block, which ends them however it is left."""
-        for connection in self._connections[len(self._threads) :]:
-            over = threading.Event()
-            thread = threading.Thread(target=self._work, args=(connection, over), daemon=True)
-            self._over.append(over)
-            self._threads.append(thread)
-            thread.start()
+        for connection in self._connections[len(self._running) :]:
+            running = Background("stepscope-statements", partial(self._work, connection), daemon=True)
+            self._running.append(running)
+            running.start()
 
     def begin(self, work: Callable[[Run], object], views: frozenset[str]) -> None:
         """Runs what creates views; statements put later wait for it."""
@@ -144,42 +139,38 @@ class StatementThreads:
         self._stop = True
         self._ready.set()
         self._end()
-        until = time.monotonic() + self._patience_s
-        # More than once: a thread may just be about to begin its statement.
-        while not (over := self._wait(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:
-            for connection in self._connections:
-                connection.interrupt()
-        self.stuck = not over
+        self.stuck = not end(self._wait, self._interrupt, self._patience_s)
+
+    def _interrupt(self) -> None:
+        for connection in self._connections:
+            connection.interrupt()
 
     def _end(self) -> None:
         for _ in self._connections:
             self._todo.put(None)
 
     def _wait(self, seconds: float | None) -> bool:
-        if not all(over.wait(seconds) for over in self._over):
+        if not all(running.over.wait(seconds) for running in self._running):
             return False
-        for thread in self._threads:
-            thread.join()  # they are done, but a process that ends counts the threads that are left
+        for running in self._running:
+            running.result()
         return True
 
-    def _work(self, connection: Connection, over: threading.Event) -> None:
-        try:
-            while (work := self._todo.get()) is not None and not self._stop:
-                number, ask = work
-                if number != _FIRST:
-                    self._ready.wait()
-                    if self._stop:
-                        return
-                try:
-                    self._rows[number] = ask(partial(connection.rows, streams=self._streams))
-                except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-                    self._failed[number] = error
-                if number == _FIRST:
-                    self._ready.set()
-                else:
-                    self._done.put(number)
-        finally:
-            over.set()
+    def _work(self, connection: Connection) -> None:
+        while (work := self._todo.get()) is not None and not self._stop:
+            number, ask = work
+            if number != _FIRST:
+                self._ready.wait()
+                if self._stop:
+                    return
+            try:
+                self._rows[number] = ask(partial(connection.rows, streams=self._streams))
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+                self._failed[number] = error
+            if number == _FIRST:
+                self._ready.set()
+            else:
+                self._done.put(number)
 
 
 def _raise(error: BaseException, refused: Refused) -> NoReturn:

@@ -95,14 +95,27 @@ def _program_cases(row: Row, program: Program, spills: dict[str, LogStatement]) 
 
 
 def _case(
-    kind: str, what: str, value: float, share: float | None = None, instruction: str | None = None,
-    *, op_name: str | None = None, file: str | None = None, line: int | None = None,
-) -> Case:  # fmt: skip
+    kind: str,
+    what: str,
+    value: float,
+    share: float | None = None,
+    instruction: str | None = None,
+    *,
+    op_name: str | None = None,
+    file: str | None = None,
+    line: int | None = None,
+) -> Case:
     return {
-        "module_id": None, "kind": kind, "instruction": instruction and printable(instruction),
-        "what": printable(what), "value": float(value), "share": share,
-        "op_name": op_name and printable(op_name), "file": file, "line": line,
-    }  # fmt: skip
+        "module_id": None,
+        "kind": kind,
+        "instruction": instruction and printable(instruction),
+        "what": printable(what),
+        "value": float(value),
+        "share": share,
+        "op_name": op_name and printable(op_name),
+        "file": file,
+        "line": line,
+    }
 
 
 def _found(
@@ -302,10 +315,11 @@ def _xla_shape(shape: str) -> str:
     return f"{'pred' if name == 'bool' else name}[{dims}"
 
 
-_COLLECTIVES = (
-    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute"),
-    *("collective-broadcast", "ragged-all-to-all"),
-)
+COLLECTIVES = (
+    "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast",
+    "ragged-all-to-all",
+)  # fmt: skip
+"""Opcodes; each also begins with -start and ends with -done."""
 
 
 def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iterator[Case]:
@@ -314,7 +328,7 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
     rows = program["instruction_rows"]
     begun: dict[int, int] = {}
     work: dict[int, int] = defaultdict(int)  # instructions with work so far, by computation
-    wrapping = {op["computation"] for op in rows if op["opcode"] in _COLLECTIVES}
+    wrapping = {op["computation"] for op in rows if op["opcode"] in COLLECTIVES}
     in_order = _names_accelerator(row)
     for at, op in enumerate(rows):
         computation, opcode = op["computation"], op["opcode"]
@@ -329,7 +343,7 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
                 what = rows[start]["opcode"]
                 size = op["shape_bytes"] * often  # a start has its operands in its shape, too
                 yield _found(program, rows[start], "collective", what, size)
-        elif opcode in _COLLECTIVES and in_order:
+        elif opcode in COLLECTIVES and in_order:
             size = op["shape_bytes"] * often
             yield _found(program, op, "collective", opcode, size)
         elif _works(op):
@@ -349,4 +363,4 @@ def _works(op: Row) -> bool:
 
 def _is_collective(row: Row, wrapping: set[int]) -> bool:
     """Whether a start is of a collective. wrapping: computations that hold one, as async-start calls them."""
-    return row["opcode"].removesuffix("-start") in _COLLECTIVES or not wrapping.isdisjoint(row["called"])
+    return row["opcode"].removesuffix("-start") in COLLECTIVES or not wrapping.isdisjoint(row["called"])

@@ -20,6 +20,7 @@ from stepscope.escapes import printable
 from stepscope.formats import Damaged
 from stepscope.formats.xla import cases, dump_files, dump_names, dumps, program_log
 from stepscope.sources import damage
+from stepscope.store_rows import note, put
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -28,12 +29,11 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _FIGURES = (
-    *("computations", "instructions", "fusions", "loops", "custom_calls", "copies", "f64_instructions"),
-    *("flops", "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes"),
-    *("run_custom_calls", "run_open_loops"),
-    *("parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes", "thread_local_bytes", "temp_bytes"),
-    *("allocated_bytes", "heap_needed_bytes", "problem"),
-)
+    "computations", "instructions", "fusions", "loops", "custom_calls", "copies", "f64_instructions", "flops",
+    "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes", "run_custom_calls",
+    "run_open_loops", "parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes",
+    "thread_local_bytes", "temp_bytes", "allocated_bytes", "heap_needed_bytes", "problem",
+)  # fmt: skip
 """What modules and passes both have."""
 _FLOATS = frozenset(
     name for name in _FIGURES if name.startswith("run_") or name in ("flops", "transcendentals", "bytes")
@@ -123,19 +123,14 @@ def _not_seen(
     inputs = {(file.id, printable(file.module)) for file in named if file and file.place == "input"}
     only = sorted(module for number, module in inputs - known)
     unread_logs = [(printable(path), why) for path, why in unread.items()]
-    notes = [
-        note(
-            "module-input-only", "missing", [(name, "a filter") for name in only], "were left out", "module"
-        ),
-        note("log-unread", "missing", unread_logs, "could not be read to the end", "log"),
-    ]
+    filtered = [(name, "a filter") for name in only]
+    notes = notes_about("module-input-only", "missing", filtered, "were left out", "module")
+    notes += notes_about("log-unread", "missing", unread_logs, "could not be read to the end", "log")
     if left_out:
-        detail = (
-            f"the instructions of {units.count(left_out, 'program')} were not searched: those that move least"
-        )
-        note_head = {"slug": "programs-not-searched", "effect": "missing", "events": left_out}
-        notes.append({**note_head, "first_offset": None, "detail": detail})
-    return [note for note in notes if note is not None]
+        programs = units.count(left_out, "program")
+        detail = f"the instructions of {programs} were not searched: those that move least"
+        notes.append(note("programs-not-searched", "missing", detail, left_out))
+    return notes
 
 
 def _files(source: Source, spool: Spool) -> tuple[list[dump_files.File], list[tuple[str, str]]]:
@@ -225,11 +220,6 @@ def _pass(number: int, module: int, row: Row) -> dict[str, Any]:
     }
 
 
-def put(store: Store, table: str, rows: Sequence[Row]) -> None:
-    if rows:
-        store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
-
-
 def _facts(rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_log.Logs) -> dict[str, Any]:
     """The facts of a source: an event is a file that holds a stage or pass."""
     unread = [(row["file"], row["problem"]) for row in rows if row["instructions"] is None]
@@ -246,38 +236,29 @@ def _facts(rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_l
         for statement in logs.statements
     ]
     digest.update(repr((sorted(gone), digested)).encode("utf-8", "surrogatepass"))
-    notes = [
-        note("damaged-module", "lost", lost, "could not be read"),
-        note("doubtful-module", "missing", doubtful, "could be read in part"),
-    ]
+    notes = notes_about("damaged-module", "lost", lost, "could not be read")
+    notes += notes_about("doubtful-module", "missing", doubtful, "could be read in part")
     if newer:
         detail = f"{units.count(newer, 'field')} that this version does not know"
-        note_head = {"slug": "unknown-fields", "effect": "info", "events": newer}
-        notes.append({**note_head, "first_offset": None, "detail": detail})
+        notes.append(note("unknown-fields", "info", detail, newer))
     return {
         "producer": "xla",
         "content_hash": digest.hexdigest(),
-        "origin_unix_ns": None,
-        "start_ps": None,
-        "end_ps": None,
         "events_seen": len(rows) + len(gone),
         "events_stored": len(rows) - len(unread),
         "events_lost": len(lost),
-        "events_repaired": 0,
-        "events_capped": 0,
-        "notes": [note for note in notes if note is not None],
-        "meta": {},
+        "notes": notes,
     }
 
 
-def note(
+def notes_about(
     slug: str, effect: str, about: Sequence[tuple[str, str]], what: str, noun: str = "file"
-) -> dict[str, Any] | None:
-    """A note about files, or what noun says, with names and reasons; None without any."""
+) -> list[dict[str, Any]]:
+    """A note about files, or what noun says, with names and reasons; nothing without any."""
     if not about:
-        return None
+        return []
     named = "; ".join(f"{name}: {why}" for name, why in about[:_MOST_NAMED])
     more = len(about) - _MOST_NAMED
     rest = f"; and {units.count(more, f'more {noun}')}" if more > 0 else ""
     detail = printable(f"{units.count(len(about), noun)} {what}: {named}{rest}")
-    return {"slug": slug, "effect": effect, "events": len(about), "first_offset": None, "detail": detail}
+    return [note(slug, effect, detail, len(about))]

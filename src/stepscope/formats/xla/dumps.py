@@ -20,16 +20,13 @@ from stepscope.formats.xla.dump_files import File
 from stepscope.formats.xla.dump_names import Named
 
 COLUMNS = (
-    *("module", "id", "stage", "pass", "file", "computations", "instructions", "fusions"),
-    *("flops", "transcendentals", "bytes", "temp_bytes"),
-    *("run_flops", "run_transcendentals", "run_bytes", "run_custom_calls", "run_open_loops"),
-    *("parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes", "thread_local_bytes"),
-    *("allocated_bytes", "heap_needed_bytes"),
-    *("f64_instructions", "loops", "custom_calls", "copies"),
-    *("function", "compile", "pass_number", "before", "changed", "unchanged_passes", "parameters"),
-    *("replicas", "partitions", "per_device", "donors"),
-    *("folder", "file_bytes", "unknown_fields", "problem"),
-)
+    "module", "id", "stage", "pass", "file", "computations", "instructions", "fusions", "flops",
+    "transcendentals", "bytes", "temp_bytes", "run_flops", "run_transcendentals", "run_bytes",
+    "run_custom_calls", "run_open_loops", "parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes",
+    "thread_local_bytes", "allocated_bytes", "heap_needed_bytes", "f64_instructions", "loops", "custom_calls",
+    "copies", "function", "compile", "pass_number", "before", "changed", "unchanged_passes", "parameters",
+    "replicas", "partitions", "per_device", "donors", "folder", "file_bytes", "unknown_fields", "problem",
+)  # fmt: skip
 """A row is a stage or a pass of a module. flops, transcendentals and bytes are what XLA counts: bodies of
 loops once, custom calls as -1. run_*: what really runs, with loops as often as they are known to go round;
 run_custom_calls cost something unknown, run_open_loops are counted once. Stages with a buffer assignment have

@@ -18,6 +18,7 @@ from stepscope.escapes import printable
 from stepscope.formats.xla import dump_names, dump_tables, dumps, hlo_protos
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
+from stepscope.store_rows import add_notes, note, put
 
 if TYPE_CHECKING:
     from stepscope._core import Input, Store
@@ -61,17 +62,11 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
                 **dump_tables.figures(dumps.figures(summary)),
             }
         )
-    dump_tables.put(store, "hlo_module", rows)
-    notes = [dump_tables.note("damaged-module", "missing", damaged, "could not be read", "program")]
-    if unread is not None:
-        notes.append(_unread(unread, len(rows)))
-    if known_notes := [note for note in notes if note is not None]:
-        store.update_facts({"notes": [*store.facts.get("notes", ()), *known_notes]})
-
-
-def _unread(why: str, found: int) -> dict[str, Any]:
-    """The note of a file whose bytes were not all had a second time."""
-    read = units.count(found, "program") if found else "none"
-    detail = printable(f"programs that XLA compiled were read as far as the file goes, {read}: {why}")
-    note = {"slug": "programs-unread", "effect": "missing", "events": 0, "first_offset": None}
-    return {**note, "detail": detail}
+    put(store, "hlo_module", rows)
+    add_notes(
+        store, *dump_tables.notes_about("damaged-module", "missing", damaged, "could not be read", "program")
+    )
+    if unread is not None:  # not all bytes of the file were had a second time
+        read = units.count(len(rows), "program") if rows else "none"
+        detail = f"programs that XLA compiled were read as far as the file goes, {read}: {unread}"
+        add_notes(store, note("programs-unread", "missing", printable(detail)))

@@ -72,13 +72,22 @@ class ComputeCause(Cause):
         ran_in, gradients_too = self.line_of_ops(host, place)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
-            place=place, spent_in=ran_in, gradients_too=gradients_too, recomputed=recomputed(host),
-            small_ops=small_ops(host), doubles=share_of_doubles(host), op=top.op, op_type=top.op_type,
-            op_share=top.share, layer_share=layer.share if stands_out else None,
+            place=place,
+            spent_in=ran_in,
+            gradients_too=gradients_too,
+            recomputed=recomputed(host),
+            small_ops=small_ops(host),
+            doubles=share_of_doubles(host),
+            op=top.op,
+            op_type=top.op_type,
+            op_share=top.share,
+            layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
-            written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
-            run_in=line_of_runs(host), table=host.whole_table,
-        )  # fmt: skip
+            written_op=None if written == top.op_type else written,
+            launched_by=launcher_of(host),
+            run_in=line_of_runs(host),
+            table=host.whole_table,
+        )
 
     def line_of_ops(self, host: HostSteps, made: CodeLine | None) -> tuple[CodeLine | None, bool]:
         """The line that most ops come from, and whether gradients count to it, where none is known of the

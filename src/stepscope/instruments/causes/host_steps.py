@@ -27,7 +27,7 @@ from stepscope.instruments.causes.top_op import (
 )
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.instruments.causes.written_ops import PRODUCTS_OF_XLA, ops_of_libraries, written_op
-from stepscope.instruments.step_breakdown.evidence import kinds_by_source
+from stepscope.instruments.step_breakdown.evidence_kinds import kinds_by_source
 from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.library.statements import statement
 

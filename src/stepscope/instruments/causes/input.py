@@ -105,10 +105,14 @@ class InputCause(LineCause):
         ((made,),) = host.query(statement("iterators_made", sources=host.sources)).rows()
         steps = len(host.all_steps)
         return replace(
-            found, stage=stage.name, spoken=stage.spoken, given=stage.function, kept=stage.kept,
+            found,
+            stage=stage.name,
+            spoken=stage.spoken,
+            given=stage.function,
+            kept=stage.kept,
             unfilled=unfilled_cache(host.ask, stage.position),
             remade=(made, steps) if made_in_steps(made, steps) else None,
-        )  # fmt: skip
+        )
 
     def calls_python(self, host: HostSteps) -> bool:
         """Whether most of what ops of the pipeline do is to call Python. That is where their time goes then,

@@ -36,6 +36,9 @@ Reason = Literal[
 ]
 
 
+Verdict = Literal["regression", "no_regression", "unknown"]
+
+
 @dataclass(frozen=True)
 class Judged:
     """What a gate says."""
@@ -73,7 +76,7 @@ class Judged:
         return [limit for limit in self.limits if limit.status == "exceeded"]
 
     @property
-    def verdict(self) -> Literal["regression", "no_regression", "unknown"]:
+    def verdict(self) -> Verdict:
         """The answer."""
         if self.slower or self.exceeded:
             return "regression"

@@ -140,19 +140,11 @@ def _drawn(
 
 _GIVEN = frozenset(
     {
-        *(
-            "Const",
-            "HostConst",
-            "Placeholder",
-            "PlaceholderWithDefault",
-            "PlaceholderV2",
-            "_Arg",
-            "_DeviceArg",
-        ),
-        *("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "NoOp"),
-        *("constant", "parameter", "iota", "partition-id", "replica-id"),
+        "Const", "HostConst", "Placeholder", "PlaceholderWithDefault", "PlaceholderV2", "_Arg", "_DeviceArg",
+        "VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "NoOp", "constant", "parameter", "iota",
+        "partition-id", "replica-id",
     }
-)
+)  # fmt: skip
 """Op types that compute nothing: arguments, variables and constants of a graph or an XLA program."""
 
 

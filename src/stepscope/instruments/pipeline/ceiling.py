@@ -22,8 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stepscope.instruments.pipeline import copies
+from stepscope.instruments.pipeline.cores import pool_of
 from stepscope.instruments.pipeline.model import CPU, POOL
-from stepscope.instruments.pipeline.rates import Load, pool_of
+from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import Waits
 

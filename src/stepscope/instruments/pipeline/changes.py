@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from stepscope.instruments.pipeline import footprint, rates
+from stepscope.instruments.pipeline import cores, footprint
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
@@ -92,7 +92,7 @@ def propose(
     step that remains if buffers even out the steps. bound: the program waits for its input. remade: most
     steps make a new iterator, which loses everything cached or read ahead.
     """
-    tells_cores = machine is not None or rates.tells_cores([load.stage for load in loads])
+    tells_cores = machine is not None or cores.tells_cores([load.stage for load in loads])
     case = Case(loads, worst, now, measured_ps, bound, tells_cores, remade)
     written_on = where.get(worst.stage, ())
     made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]

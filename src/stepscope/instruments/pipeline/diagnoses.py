@@ -84,10 +84,16 @@ def find(query: Query) -> list[SourcePipelines]:
         )
         found.append(
             SourcePipelines(
-                source_id, group.run_id, group.host_id, group.path, read.calls, diagnosis, held.places,
+                source_id,
+                group.run_id,
+                group.host_id,
+                group.path,
+                read.calls,
+                diagnosis,
+                held.places,
                 read.sources,
             )
-        )  # fmt: skip
+        )
     return found
 
 

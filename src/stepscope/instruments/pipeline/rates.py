@@ -26,6 +26,7 @@ from itertools import accumulate
 from stepscope.instruments.intervals import Interval, difference, intersection, length, shared, union
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import EXECUTE, StageCall
+from stepscope.instruments.pipeline.cores import cores_of, pool_of, tells_cores
 from stepscope.instruments.pipeline.stages import THREAD, PipelineStage
 from stepscope.instruments.pipeline.waits import Waits
 
@@ -86,27 +87,6 @@ class Load:
     def service_ps(self) -> int:
         """Time it needs for a step."""
         return self.work_ps // self.width
-
-
-def _largest(stages: Sequence[PipelineStage], key: str) -> int:
-    """The largest number that stages have under a key; 0 without any."""
-    return max((number for stage in stages if (number := stage.number_of(key)) is not None), default=0)
-
-
-def tells_cores(stages: Sequence[PipelineStage]) -> bool:
-    """Whether the recording tells how many cores tf.data may use. The size of its pool does not: options may
-    change it, and a trace does not show whether they do."""
-    return _largest(stages, "cpu_budget") > 0
-
-
-def cores_of(stages: Sequence[PipelineStage]) -> int:
-    """Cores that tf.data may use; where unknown, the number of threads of its pool."""
-    return _largest(stages, "cpu_budget") or pool_of(stages) or 1
-
-
-def pool_of(stages: Sequence[PipelineStage]) -> int | None:
-    """Threads of tf.data's pool, which run its functions; None where unknown."""
-    return _largest(stages, "threadpool_size") or None
 
 
 @dataclass

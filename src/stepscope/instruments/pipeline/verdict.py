@@ -26,6 +26,7 @@ from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.cores import cores_of, tells_cores
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
@@ -148,7 +149,7 @@ def diagnose(
     loads = tuple(rates.measure(calls, found, of, waited))
     where = places.locate(found, beside.places)
     chain.find_listing(found, where)
-    cores = beside.machine.cores if beside.machine is not None else rates.cores_of(found)
+    cores = beside.machine.cores if beside.machine is not None else cores_of(found)
     diagnosis = Diagnosis(
         verdict="unknown",
         confidence="low",
@@ -163,7 +164,7 @@ def diagnose(
         odd=(*beside.missing, *oddities.oddities(calls)),
         ends=chain.ending(found) if found else None,
         removed=tuple(chain.removed(found, beside.places)),
-        tells_cores=beside.machine is not None or rates.tells_cores(found),
+        tells_cores=beside.machine is not None or tells_cores(found),
     )
     if waited is None:
         return diagnosis

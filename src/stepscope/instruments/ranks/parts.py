@@ -105,9 +105,20 @@ def _parts(
         # Tensors of Horovod and ops of a program are called alike on all ranks; kernels may be of any group.
         group = {"horovod": process, "kineto": None}.get(producer, op_name)
         part = CollectivePart(
-            run_id, host_id, source_id, slice_id, track_id, device, who, rank, step, not cut,
-            facts_of((op_type, name, op_name), group, args_json), ts_ps, ts_ps + dur_ps,
-        )  # fmt: skip
+            run_id,
+            host_id,
+            source_id,
+            slice_id,
+            track_id,
+            device,
+            who,
+            rank,
+            step,
+            not cut,
+            facts_of((op_type, name, op_name), group, args_json),
+            ts_ps,
+            ts_ps + dur_ps,
+        )
         ready_of = _ready(part, negotiations.get((source_id, track_id), ()))
         for number, ready_ps in ready_of.items():
             yield part._replace(

@@ -46,11 +46,16 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
     late = {at: ps for members in together.values() for at, ps in _late(parts, members, clocks).items()}
     arrivals = [
         Arrival(
-            at, parts[at].run_id, parts[at].participant, parts[at].source_id, matched[at].match or 0,
-            parts[at].begin_ps, parts[at].end_ps,
+            at,
+            parts[at].run_id,
+            parts[at].participant,
+            parts[at].source_id,
+            matched[at].match or 0,
+            parts[at].begin_ps,
+            parts[at].end_ps,
         )
         for at in sorted(waits)
-    ]  # fmt: skip
+    ]
     on_path = path(arrivals)
     rows = [
         _row(part, matched[at], together, clocks.get(part.run_id), waits.get(at))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown import driver, evidence, labels, stack_samples
-from stepscope.instruments.step_breakdown.evidence import NOTHING, SteppedSource, StepSpan
+from stepscope.instruments.step_breakdown.evidence import SteppedSource, StepSpan
+from stepscope.instruments.step_breakdown.evidence_kinds import NOTHING, kinds_by_source
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
 from stepscope.instruments.step_breakdown.sweep import merged
 from stepscope.library.statements import Query, Stream, statement
@@ -123,7 +124,7 @@ def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[i
 
 def _doing(query: Query, stream: Stream, source: SteppedSource) -> list[tuple[int, int, int]]:
     """What the driving thread does, as slices and samples of its stack tell: from, to, label."""
-    kinds = evidence.kinds_by_source(query)
+    kinds = kinds_by_source(query)
     shifts = stack_samples.shifts(query, [source.source_id])
     source_kinds = {source.source_id: kinds.get(source.source_id, NOTHING)}
     found: list[tuple[int, int, int]] = []

@@ -10,10 +10,10 @@ from stepscope.instruments.roofline.devices import TYPES, DevicePeaks
 from stepscope.library.statements import Query, statement
 
 _COLUMNS = (
-    *("run_id", "host_id", "source_id", "device", "op_name", "op_type", "shapes", "file", "line"),
-    *("executions", "self_ps", "counted_by", "flops", "bytes", "number_type"),
-    *("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps", "problem"),
-)
+    "run_id", "host_id", "source_id", "device", "op_name", "op_type", "shapes", "file", "line", "executions",
+    "self_ps", "counted_by", "flops", "bytes", "number_type", "peak_flops", "peak_bytes", "peaks_by", "bound",
+    "least_ps", "problem",
+)  # fmt: skip
 """Those of the statement op_costs."""
 _PS = 10**12
 

@@ -32,6 +32,12 @@ _READS = frozenset((
 ))  # fmt: skip
 """Inputs are read; the result is small beside them."""
 _BACKWARD = frozenset(("_softmax_backward_data", "_log_softmax_backward_data"))
+_NORMS = frozenset((
+    "native_layer_norm", "native_layer_norm_backward", "native_group_norm", "native_group_norm_backward",
+    "native_batch_norm", "native_batch_norm_backward", "cudnn_batch_norm", "cudnn_batch_norm_backward",
+    "miopen_batch_norm", "miopen_batch_norm_backward", "_fused_rms_norm",
+))  # fmt: skip
+"""They read their inputs and make as much as the first has; the weight, which they read as well, is small."""
 
 
 def moved_bytes(called: str, given: Tensors) -> float | None:
@@ -55,7 +61,7 @@ def moved_bytes(called: str, given: Tensors) -> float | None:
         return given.bytes(0) + given.bytes(1) + given.bytes(0)
     if called == "native_dropout":
         return 2 * read + math.prod(given.shape(0))
-    return _norm_cost(called, given, read)
+    return read + given.bytes(0) if called in _NORMS else None
 
 
 def _made_bytes(called: str, given: Tensors, tensors: Sequence[int]) -> float:
@@ -70,16 +76,3 @@ def _made_bytes(called: str, given: Tensors, tensors: Sequence[int]) -> float:
 def _is_in_place(called: str) -> bool:
     """Whether the op maps its first input and writes into it, as add_ does."""
     return called.endswith("_") and not called.startswith("_") and called.removesuffix("_") in _MAPS
-
-
-def _norm_cost(called: str, given: Tensors, read: float) -> float | None:
-    if called in ("native_layer_norm", "native_group_norm", "native_batch_norm", "cudnn_batch_norm",
-                  "miopen_batch_norm", "_fused_rms_norm"):  # fmt: skip
-        return read + given.bytes(0)
-    if called == "native_layer_norm_backward":  # of its inputs, and of the weight, which is small
-        return read + given.bytes(0)
-    if called in ("cudnn_batch_norm_backward", "native_batch_norm_backward", "miopen_batch_norm_backward"):
-        return read + given.bytes(0)
-    if called == "native_group_norm_backward":
-        return read + given.bytes(0)
-    return None

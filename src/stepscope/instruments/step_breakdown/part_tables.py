@@ -15,13 +15,12 @@ from stepscope import _core
 from stepscope.instruments.intervals import Interval
 from stepscope.instruments.step_breakdown import evidence, interpreter_lock, session_runs, stack_samples
 from stepscope.instruments.step_breakdown.evidence import (
-    NOTHING,
-    EvidenceKinds,
     EvidenceWindow,
     LoaderPython,
     SteppedSource,
     StepSpan,
 )
+from stepscope.instruments.step_breakdown.evidence_kinds import NOTHING, EvidenceKinds, kinds_by_source
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, ON_DEVICES
 from stepscope.instruments.step_breakdown.stack_sums import StackKey, StackSums, sort_sums
 from stepscope.instruments.step_breakdown.sweep import kept, pieces_of, sweep
@@ -45,7 +44,7 @@ def rows(query: Query, stream: Stream) -> PartRows:
     sources = sources_with_steps(query)
     ids = [source.source_id for source in sources]
     shifts = stack_samples.shifts(query, ids) if sources else {}
-    kinds = evidence.kinds_by_source(query) if sources else {}
+    kinds = kinds_by_source(query) if sources else {}
     found = PartRows([], [])
     for some in _batches(sources, kinds):
         bits = groupby(evidence.evidence_of(query, stream, some, kinds, shifts), key=lambda bit: bit.source)

@@ -107,9 +107,12 @@ def _samples(
     if not near:
         return {}
     asked = statement(
-        "samples_of_threads", sources=sorted({other for other, _, _ in near}), main=main,
-        begin_ps=min(begin for _, begin, _ in near), end_ps=max(end for _, _, end in near),
-    )  # fmt: skip
+        "samples_of_threads",
+        sources=sorted({other for other, _, _ in near}),
+        main=main,
+        begin_ps=min(begin for _, begin, _ in near),
+        end_ps=max(end for _, _, end in near),
+    )
     found: dict[int, list[_Row]] = {}
     for other, ts_ps, weight_ps, moment_ps, active_ps, stack_id, no_core_ps in query(asked).rows():
         source_rows = found.setdefault(other, [])

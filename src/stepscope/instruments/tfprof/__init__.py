@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
 
 from stepscope import _core
 from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
@@ -34,7 +34,8 @@ class ModelFile(Protocol):
         """Its bytes."""
 
 
-VIEWS = ("scope", "graph", "op", "code")
+ViewName = Literal["scope", "graph", "op", "code"]
+VIEWS: tuple[ViewName, ...] = get_args(ViewName)
 
 
 @dataclass(frozen=True)

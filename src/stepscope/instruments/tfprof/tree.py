@@ -12,16 +12,15 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, units
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import TfprofModel, columns, names, orders, set_option, show_all
+from stepscope.instruments.tfprof import TfprofModel, ViewName, columns, names, orders, set_option, show_all
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
 
-View = Literal["scope", "graph", "op", "code"]
 DEFAULT_DEPTH = 10_000
 """Levels shown when nobody says how many; tfprof's own default of 10 is for reading lines."""
 
@@ -212,7 +211,7 @@ class TfprofProfile:
         """By line of Python. UnreadableSource when no op log has any. Options as in scope()."""
         return self._view("code", options)
 
-    def _view(self, view: View, options: dict[str, Any]) -> ViewNode:
+    def _view(self, view: ViewName, options: dict[str, Any]) -> ViewNode:
         chosen = _core.TfprofOptions()
         show_all(chosen)
         select = _words(options.get("select", ("micros", "params", "bytes")))

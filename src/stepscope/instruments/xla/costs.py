@@ -14,18 +14,17 @@ from typing import Any
 from stepscope import code_lines
 from stepscope.escapes import printable
 from stepscope.instruments.roofline import roofs
+from stepscope.instruments.xla.known_programs import CALLS
 
 BY = ("instruction", "op", "scope", "line")
 COLUMNS = (
-    *("module", "id", "name", "opcode", "times", "flops", "transcendentals", "bytes", "flops_per_byte"),
-    *("flops_share", "bytes_share", "bound", "bound_ps", "instructions", "op_name", "file", "line"),
-)
+    "module", "id", "name", "opcode", "times", "flops", "transcendentals", "bytes", "flops_per_byte",
+    "flops_share", "bytes_share", "bound", "bound_ps", "instructions", "op_name", "file", "line",
+)  # fmt: skip
 """A row is an instruction, or all with one op_name, scope or line. times: how often it runs in a run of the
 program; flops, transcendentals and bytes: of all these times. bound: compute or memory, whichever takes
 longer at the machine's peaks; bound_ps: the least time that it can take there. opcode, times, op_name, file
 and line are of single instructions."""
-
-_CONTROL = ("while", "call", "conditional", "async-start")
 
 
 def rows(
@@ -38,7 +37,7 @@ def rows(
     for number, instruction in enumerate(program["instruction_rows"]):
         count = times[instruction["computation"]]
         costs = instruction["run_flops"] or instruction["run_bytes"] or instruction["run_transcendentals"]
-        if count and costs and instruction["opcode"] not in _CONTROL:
+        if count and costs and instruction["opcode"] not in CALLS:
             groups[_key(program, instruction, number, by)].append((instruction, count))
     found = [_row(program, name, members, peaks) for (name, _), members in groups.items()]
     for key in ("flops", "bytes"):

@@ -108,13 +108,13 @@ def _program_of_rows(rows: Sequence[_InstructionRow]) -> KnownProgram:
 def _stored_instruction(row: _InstructionRow, numbers: Mapping[str, int]) -> HloInstruction:
     """numbers: of the computations, by their names."""
     called: tuple[int, ...] = ()
-    if row.opcode in (*_CALLS, "fusion"):
+    if row.opcode in (*CALLS, "fusion"):
         called = tuple(numbers[name] for name in strict_json.elements(row.calls) if name in numbers)
     return HloInstruction(
         row.name,
         row.opcode,
         numbers[row.computation],
-        called if row.opcode in _CALLS else (),
+        called if row.opcode in CALLS else (),
         called[0] if row.opcode == "fusion" and called else None,
         row.flops if row.is_known else None,
         row.transcendentals if row.is_known else None,
@@ -126,7 +126,8 @@ def _stored_instruction(row: _InstructionRow, numbers: Mapping[str, int]) -> Hlo
     )
 
 
-_CALLS = ("while", "call", "conditional", "async-start")
+CALLS = ("while", "call", "conditional", "async-start")
+"""Opcodes that run other computations: what these cost is counted there."""
 
 
 def decoded(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> KnownProgram:
@@ -152,7 +153,7 @@ def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> HloInstructio
         printable(row["name"]),
         printable(opcode),
         row["computation"],
-        tuple(row["called"]) if opcode in _CALLS else (),
+        tuple(row["called"]) if opcode in CALLS else (),
         row["called"][0] if opcode == "fusion" and row["called"] else None,
         flops,
         transcendentals,

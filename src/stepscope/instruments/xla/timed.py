@@ -18,13 +18,12 @@ from stepscope.instruments.xla.known_programs import HloInstruction, KnownProgra
 from stepscope.instruments.xla.program_index import Group, ProgramIndex, agreed, statements
 
 COLUMNS = (
-    *("module", "program_id", "instruction", "opcode", "place", "device", "slices", "executions", "runs"),
-    *("per_run", "trips", "known_trips", "total_ps", "self_ps", "share"),
-    *("flops", "transcendentals", "bytes", "total_flops", "total_bytes", "flops_per_s", "bytes_per_s"),
-    *("flops_per_byte", "bound", "bound_ps", "bound_share"),
-    *("op_name", "file", "line", "computation", "inside", "timed", "joined_by", "instructions"),
-    *("host", "source_id"),
-)
+    "module", "program_id", "instruction", "opcode", "place", "device", "slices", "executions", "runs",
+    "per_run", "trips", "known_trips", "total_ps", "self_ps", "share", "flops", "transcendentals", "bytes",
+    "total_flops", "total_bytes", "flops_per_s", "bytes_per_s", "flops_per_byte", "bound", "bound_ps",
+    "bound_share", "op_name", "file", "line", "computation", "inside", "timed", "joined_by", "instructions",
+    "host", "source_id",
+)  # fmt: skip
 """A row is an instruction that slices name, or all with one op, scope, line, opcode or module.
 
 executions: how often it ran; runs: how often its program did; per_run: executions for each run. trips: of a

@@ -21,10 +21,10 @@ _MOST_BYTES = 16 << 20
 _MOST_DEPTH = 16
 
 TYPES = {
-    **{1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 6: "fixed64", 7: "fixed32"},
-    **{8: "bool", 9: "string", 11: "message", 12: "bytes", 13: "uint32", 14: "enum", 15: "sfixed32"},
-    **{16: "sfixed64", 17: "sint32", 18: "sint64"},
-}
+    1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 6: "fixed64", 7: "fixed32", 8: "bool",
+    9: "string", 11: "message", 12: "bytes", 13: "uint32", 14: "enum", 15: "sfixed32", 16: "sfixed64",
+    17: "sint32", 18: "sint64",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

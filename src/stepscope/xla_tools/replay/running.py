@@ -19,14 +19,14 @@ from stepscope.xla_tools.replay import cut, shapes
 from stepscope.xla_tools.replay.inputs import Argument
 
 OPTIONAL = (
-    *("algsimp", "cse", "constant_folding", "fusion", "reshape-mover", "simplification"),
-    *("dot-library-rewriter", "tree_reduction_rewriter", "scatter_simplifier", "gather_simplifier"),
-    *("post_scatter_expansion_simplification", "simplification_after_layout_assignment"),
-    *("transpose-folding", "while-loop-simplifier", "while-loop-invariant-code-motion"),
-    *("while-loop-constant-sinking", "conditional_simplifier", "conditional-to-select"),
-    *("zero_sized_hlo_elimination", "simplify-sorts", "simplify-fp-conversions", "slice-sinker"),
-    *("convert-mover", "map-inline", "hlo-constant-splitter", "multi_output_fusion", "all-reduce-folder"),
-)
+    "algsimp", "cse", "constant_folding", "fusion", "reshape-mover", "simplification", "dot-library-rewriter",
+    "tree_reduction_rewriter", "scatter_simplifier", "gather_simplifier",
+    "post_scatter_expansion_simplification", "simplification_after_layout_assignment", "transpose-folding",
+    "while-loop-simplifier", "while-loop-invariant-code-motion", "while-loop-constant-sinking",
+    "conditional_simplifier", "conditional-to-select", "zero_sized_hlo_elimination", "simplify-sorts",
+    "simplify-fp-conversions", "slice-sinker", "convert-mover", "map-inline", "hlo-constant-splitter",
+    "multi_output_fusion", "all-reduce-folder",
+)  # fmt: skip
 """Passes that a program compiles without. A stage that all passes compile again would repeat the mistake of a
 later one."""
 PLAIN = (
