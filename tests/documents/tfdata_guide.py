@@ -66,7 +66,7 @@ ITEMS: list[Item] = [
     Item(
         "Question 3: is the CPU used well? A machine of two cores, a thread pool of eight",
         _FILTER,
-        ("3. Is the CPU used well? The pipeline keeps 0.9 of 2 cores busy",),
+        ("3. Is the CPU used well? The pipeline keeps at most 0.9 of 2 cores busy",),
         never=("8 cores",),
     ),
     Item(

@@ -37,3 +37,18 @@ def test_ops_that_no_device_ran_are_of_functions(kind: str) -> None:
     assert [row[-1] for row in rows] == ["resize:ResizeBilinear"]
     rows = tables.connect().execute(text("function_ops", source_id=0, until_ps=0)).fetchall()
     assert rows == []
+
+
+@pytest.mark.parametrize("kind", ["thread", "lane"])
+def test_threads_are_counted_by_the_ops_that_ran_at_once(kind: str) -> None:
+    """Ops that wait without a thread do not count, nor does what only touches in whole microseconds."""
+    tables = draw(
+        f"host/a {kind} : [x:MatMul   ][y:Add   ]\nhost/b {kind} :    [z:Sin  ]\n"
+        f"host/c {kind} : [n:IteratorGetNext    ]\nhost/d {kind} : [q:QueueDequeueManyV2 ]\n"
+        f"host/e {kind} : [Iterator::Model::Map ]\nhost/f {kind} : [b:_Recv             ]"
+    )
+    for row in tables.rows["slice"]:
+        row["op_type"] = None
+    asked = text("threads_at_once", sources=[0])
+    assert tables.connect().execute(asked).fetchall() == [(0, 2)]
+    assert tables.connect().execute(text("threads_at_once", sources=[7])).fetchall() == []

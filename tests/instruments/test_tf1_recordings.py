@@ -282,6 +282,7 @@ def test_the_pipeline_follows_the_steps_and_edits_are_code():
         assert (answer["verdict"], answer["bottleneck"]["user_stage"]) == ("input_bound", "FlatMapDataset:2")
         truth = recorded("monitored")
         assert answer["step_ps"] == round(1000 * sum(end - begin for begin, end in truth) / len(truth))
+        assert (answer["cores_told"], answer["cores"]) == (True, 2), "sampled beside other runs"
         told = {one["name"]: one for one in answer["changes"]}
         assert told["prefetch"]["code"]["after"].endswith(
             ".map(grow).prefetch(tf.data.experimental.AUTOTUNE)"

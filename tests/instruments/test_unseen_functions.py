@@ -79,7 +79,11 @@ def test_a_reduction_belongs_to_its_windows() -> None:
 
 def test_options_are_the_users() -> None:
     stages = stages_of("Model::PrivateThreadPool", "Model::PrivateThreadPool::Range")
-    assert [runs_as(stage) for stage in stages] == ["added by TensorFlow", "set by options", "Range"]
+    assert [runs_as(stage) for stage in stages] == [
+        "added by TensorFlow",
+        "set by options or default",
+        "Range",
+    ]
 
 
 def test_as_many_threads_as_ran_at_once() -> None:
@@ -168,3 +172,53 @@ def test_single_ops_of_a_function_are_not_all_of_its_work() -> None:
     assert "does not see what functions of parallel stages do" in text
     halved = next(change for change in found.changes if change.name == "halve_work")
     assert halved.helps
+
+
+def in_place(at_once: int | None) -> Diagnosis:
+    """Ten runs of 10 ms that wait for a map whose function calls Python, in the thread that asks."""
+    drawn = Drawn()
+    for i in range(10):
+        drawn.add(LOOP, "IteratorGetNext::DoCompute", 10 * i, 6)
+        drawn.add(LOOP, "Iterator::Model", 10 * i, 6)
+        drawn.add(LOOP, "Iterator::Model::BatchV2", 10 * i, 6)
+        for j in range(24):
+            drawn.add(LOOP, "Iterator::Model::BatchV2::Map", 10 * i + 0.25 * j, 0.24)
+            drawn.add(LOOP, "Iterator::Model::BatchV2::Map::Range", 10 * i + 0.25 * j, 0.01)
+    calls = drawn.calls()
+    ran = [(i, 90, "tf_Compute", 10 * i * MS + MS // 25, MS // 5, "f:PyFunc") for i in range(10)]
+    calls += read_function_ops(calls, [*ran, (99, 90, "tf_Compute", 8 * MS, MS, "session:PyFunc")])
+    return diagnose(calls, steps(10, 10), beside=CaptureEvidence(at_once=at_once))
+
+
+def test_python_of_a_map_in_place_lies_in_its_calls() -> None:
+    found = in_place(at_once=2)
+    (load,) = [load for load in found.loads if load.python]
+    assert (load.stage.short, load.work_ps) == ("Map", round(5.52 * MS))
+    text = " ".join(evidence(found))
+    assert "It runs a py_function" in text
+    assert "keeps at most 0.6 cores busy" in text
+    assert "drop_python" in {change.name for change in found.changes}
+
+
+@pytest.mark.parametrize("at_once", [None, 1])
+def test_more_threads_gain_what_nobody_knows(at_once: int | None) -> None:
+    """Where nothing tells how many cores there are, nothing says that more threads gain nothing."""
+    changes = {change.name: change for change in in_place(at_once).changes}
+    assert changes["parallelise_map"].unknown == "cores"
+    assert "only that" not in " ".join(evidence(in_place(at_once)))
+
+
+def test_threads_that_ran_at_once_can_be_used() -> None:
+    found = in_place(at_once=2)
+    (change,) = [change for change in found.changes if change.name == "parallelise_map"]
+    assert change.helps
+    assert change.prediction.step_ps < 8 * MS
+    assert change.prediction.high_ps >= 10 * MS  # they may be all, and busy
+    assert "only that 2 threads ran ops at once: predictions assume no more" in " ".join(evidence(found))
+
+
+def test_what_was_fused_may_be_two() -> None:
+    stages = stages_of(
+        "Model::Prefetch", "Model::Prefetch::MapAndBatch", "Model::Prefetch::MapAndBatch::Range"
+    )
+    assert numbering(stages).endswith("the source is 0. map_and_batch counts as one, if written as two, too.")

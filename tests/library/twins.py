@@ -303,8 +303,9 @@ def step_list(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of step_list."""
     world = World(tables)
     rows = []
+    with_slices = {row["source_id"] for row in tables.rows["slice"]}
     for s in tables.rows["step_stored"]:
-        waited = len(world.waited(s, "input")) * UNIT
+        waited = len(world.waited(s, "input")) * UNIT if s["source_id"] in with_slices else None
         names = ("run_id", "host_id", "source_id", "step", "name", "kind", "averaged", "ts_ps", "dur_ps")
         rows.append((*(s[n] for n in names), waited, s["recovered_from"], s["reason"], s["id"]))
     ordered = sorted(rows, key=lambda r: (r[0], r[1], r[3], r[2], r[7], r[12]))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from stepscope import presenters
 from stepscope.presenters import bars, markdown, tidy
 from stepscope.presenters import json as as_json
+from stepscope.report import Chart, Column, Table
 from tests.presenters.example import OP_TYPES, REPORT, TRACKS
 from tests.presenters.test_html import hostile_report
 
@@ -112,6 +113,13 @@ def test_what_is_no_length_is_not_drawn(value: object) -> None:
     table = dataclasses.replace(OP_TYPES.table, rows=(("a", 1, 1, value, 0.1),))  # type: ignore[type-var]
     assert OP_TYPES.chart is not None
     assert bars.bars(table, OP_TYPES.chart, 10) == [[("", "")]]
+
+
+def test_unknown_points_of_a_curve_are_blank() -> None:
+    columns = (Column("x", "int", "X"), Column("y", "ps", "Wait"))
+    rows = tuple(enumerate((2, 4, None, None, 0)))
+    ((curve, label),) = bars.spark(Table(columns, rows, 5), Chart("line", "x", ("y",), "Waits"), 60)
+    assert (curve, label) == ("▅█  ▁", "0 to 4 ps")
 
 
 def test_the_axis_is_not_pressed_flat() -> None:

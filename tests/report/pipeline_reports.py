@@ -142,6 +142,7 @@ PIPELINES: dict[str, Diagnosis] = {
     ),
     "runs that were traced in full": _waits(mean_ps=12 * MS),
     "runs that were traced in full show too little": _with(bottleneck=None, unseen=1 * MS),
+    "threads that ran ops at once": _with(tells_cores=False, least_threads=2),
     "a ceiling": _with(ceiling=Ceiling(3 * MS, "cpu", ())),
     "a ceiling of the program": _with(ceiling=Ceiling(3 * MS, "program", ())),
 }
@@ -178,7 +179,11 @@ CHANGES: dict[str, PredictedChange] = {
     "many elements at once": _change("vectorise", way="alone", elements=32.0),
     "batches first": _change("vectorise", way="fused", elements=32.0),
     "a larger pool": _change("larger_threadpool", threads=8),
-    "threads of ops": _change("intra_op_parallelism"),
+    "threads of ops": _change("intra_op_parallelism", way="by_default"),
+    "threads of ops, of TensorFlow 1": replace(
+        _change("intra_op_parallelism", way="by_options", threading="experimental_threading"), unknown="ops"
+    ),
+    "parallel, cores unknown": replace(_CHANGE, unknown="cores"),
     "batches in parallel": _change("parallelise_batch"),
     "branches": _change("parallelise_reading", way="interleave"),
     "branches of a flat_map": _change("parallelise_reading", way="flat_map"),

@@ -72,12 +72,13 @@ def _stack(lengths: Sequence[float], looks: Sequence[tuple[str, str]]) -> list[t
 
 def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
     """A curve of one line for each y of the chart, with a label that tells its range. Where there are
-    more points than characters, a character shows the largest of its points. Without any value there is
-    no curve."""
+    more points than characters, a character shows the largest of its points; unknown ones are blank. Without
+    any value there is no curve."""
     drawn = []
     for name in chart.y:
         i = _index(table, name)
         unit = table.columns[i].unit
+        known = [row[i] is not None for row in table.rows]
         values = [size(row[i]) for row in table.rows]
         if len(values) < 3 or not any(values):
             continue  # a curve of nothing shows nothing
@@ -90,10 +91,18 @@ def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
         label = shorten(label, width - 9)
         room = min(len(values), max(8, width - len(label) - 1))
         at = [k * len(values) // room for k in range(room)]
-        points = [max(values[a:b]) for a, b in zip(at, [*at[1:], len(values)], strict=True)]
-        curve = "".join(_ABOVE if p > top else _LEVELS[round(p / (top or 1.0) * 7)] for p in points)
+        ends = list(zip(at, [*at[1:], len(values)], strict=True))
+        points = [max(values[a:b]) if any(known[a:b]) else None for a, b in ends]
+        curve = "".join(_point(point, top) for point in points)
         drawn.append((curve, label))
     return drawn
+
+
+def _point(value: float | None, top: float) -> str:
+    """The character of a point of a curve; blank where it is unknown."""
+    if value is None:
+        return " "
+    return _ABOVE if value > top else _LEVELS[round(value / (top or 1.0) * 7)]
 
 
 def _index(table: Table, name: str) -> int:

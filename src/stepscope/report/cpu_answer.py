@@ -20,6 +20,8 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     else:
         used = sum(load.cpu_ps for load in diagnosis.ranked) / max(waited.step_ps, 1)
         shown = f"{used:.1f}" if used >= 0.1 else "less than 0.1"
+        if any(load.python for load in diagnosis.ranked):
+            shown = f"at most {shown}" if used >= 0.1 else shown  # Python that waits keeps none busy
         missed = "other programs"
         if any(load.unseen or load.between_ops_ps for load in diagnosis.loads):
             missed = "what functions of parallel stages do, nor other programs"
@@ -30,7 +32,12 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             yield f"The pipeline keeps {shown} of {units.count(diagnosis.cores, 'core')} busy ({source})."
         else:
             pool = pool_of([load.stage for load in diagnosis.loads])
+            least = diagnosis.least_threads
             has = "" if pool is None else f", only that tf.data's pool has {units.count(pool, 'thread')}"
+            if least is not None and least > 1:
+                has = (
+                    f", only that {units.count(least, 'thread')} ran ops at once: predictions assume no more"
+                )
             yield (
                 f"The pipeline keeps {shown} cores busy ({source}). The recording does not tell how many "
                 f"there are{has}."

@@ -26,9 +26,13 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
         "fused": "batch first in {stage}, so that its function takes {elements} elements at once, if it can",
     },
     "larger_threadpool": "let {threads} functions of {stage} wait at once: num_parallel_calls={threads} and "
-    "options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute",
-    "intra_op_parallelism": "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by "
-    "itself, unless the program's options say otherwise",
+    "options.{threading}.private_threadpool_size = {threads}, if its Python waits and does not compute",
+    "intra_op_parallelism": {
+        "by_default": "set options.{threading}.max_intra_op_parallelism = 1: TensorFlow 2 does so by "
+        "itself, unless the program's options say otherwise",
+        "by_options": "set options.{threading}.max_intra_op_parallelism = 1, so that each op of the pipeline "
+        "runs on one thread",
+    },
     "parallelise_batch": "give {stage} num_parallel_calls={autotune}, or batch smaller elements "
     "(uint8, not float)",
     "parallelise_reading": {
@@ -59,6 +63,8 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "tf_data_service": "run the pipeline on other hosts with tf.data service",
 }
 """What to do, by the name of a change and, where there are several, its way."""
+_TODAY = {"autotune": AUTOTUNE, "any_order": ANY_ORDER, "threading": "threading"}
+"""How options are spelled where nothing tells the version."""
 _UNKNOWN = {
     "": "",
     "many_at_once": "the recording does not show how long the function takes for many elements at once",
@@ -67,6 +73,8 @@ _UNKNOWN = {
     "one_branch": "the recording shows only one branch",
     "order": "the recording does not show how long elements wait for those before them",
     "function": "a function that runs on threads of its own may be what it waits for, and was not recorded",
+    "ops": "the recording does not show on how many threads an op runs",
+    "cores": "the recording does not show how many cores there are",
     "other_hosts": "it gains what those hosts add, up to all of the waiting",
 }
 _WHY_NOT = {
@@ -80,7 +88,7 @@ def what(change: PredictedChange) -> str:
     """What to do."""
     ways = _WHAT[change.name]
     text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
-    values: dict[str, str | int | float] = {"autotune": AUTOTUNE, "any_order": ANY_ORDER, **change.facts}
+    values: dict[str, str | int | float] = {**_TODAY, **change.facts}
     if change.name == "more_cores":
         values["doubled"] = 2 * int(values["cores"])
     if "elements" in values:

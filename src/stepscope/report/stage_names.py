@@ -41,6 +41,10 @@ def subject(name: str) -> str:
     return f"{name}," if ", called by " in name else name
 
 
+_MAYBE_TWO = ("map_and_batch", "shuffle_and_repeat")
+"""What TensorFlow makes of two transformations, or the program wrote: older recordings do not tell."""
+
+
 def _first(place: UserStage, *, brief: bool) -> str:
     function = place.function
     if function is None:
@@ -67,7 +71,7 @@ def label(stage: PipelineStage) -> str:
 def runs_as(stage: PipelineStage) -> str:
     """What TensorFlow made of a stage."""
     if stage.user_stage is None:
-        return "set by options" if stage.short.startswith(OF_OPTIONS) else "added by TensorFlow"
+        return "set by options or default" if stage.short.startswith(OF_OPTIONS) else "added by TensorFlow"
     branch, _, last = stage.branch_name.rpartition("::")
     return f"{branch.rpartition('::')[2]}::{last}" if branch.endswith("]") else last
 
@@ -77,7 +81,11 @@ def numbering(stages: Sequence[PipelineStage]) -> str:
     outer = [stage for stage in stages if stage.nested_in is None]
     cached = any(stage.position == 0 and "Cache" in stage.short for stage in outer)
     since = ", counted from the cache: what is behind it did not run." if cached else "; the source is 0."
-    return f"Numbers in brackets are places in your chain of transformations{since}"
+    fused = sorted({name for stage in outer for name in stage.written if name in _MAYBE_TWO})
+    counted = (
+        f" {' and '.join(fused)} {'counts' if len(fused) == 1 else 'count'} as one, if written as two, too."
+    )
+    return f"Numbers in brackets are places in your chain of transformations{since}{counted if fused else ''}"
 
 
 def limit(name: str, stages: Sequence[PipelineStage] = (), written: Written | None = None) -> str:

@@ -23,7 +23,7 @@ _FOUND_BY = {
     "function_call": "calls of a compiled function",
     "optimizer_step": "updates of the optimizer",
     "get_next": "requests for the next batch",
-    "file": "files, one for each step",
+    "file": "recorded runs, one for each step",
     "recorder": "the recorder",
     "device": "what the accelerator shows of its own steps",
 }

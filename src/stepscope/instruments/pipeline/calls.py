@@ -11,6 +11,7 @@ TensorFlow 1 writes no ids, but an iterator's whole way to the root in its name;
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -148,9 +149,12 @@ _RUNS_IN_PLACE = re.compile(r"::(Map|Filter|Generator|Scan|GroupByWindow|GroupBy
 
 def read_function_ops(calls: Sequence[StageCall], rows: Iterable[Sequence[Any]]) -> list[StageCall]:
     """What functions of a source without ids ran, from the rows of the statement function_ops. Nothing names
-    the iterator, so there is something only where one of them runs functions, on threads of its own."""
+    the iterator, so there is something only where one of them runs functions, on threads of its own; and
+    where none does, the Python that others run within their calls."""
     names = {name for call in calls if call.kind == "next" for name in tf1_calls.way(call.name)}
     runs = [name for name in names if _RUNS_ON_THREADS.search(name)]
+    if not runs:
+        return _python_in_place(calls, rows)
     if len(runs) != 1 or any(_RUNS_IN_PLACE.search(name) for name in names):
         return []
     found = []
@@ -161,6 +165,31 @@ def read_function_ops(calls: Sequence[StageCall], rows: Iterable[Sequence[Any]])
             call = StageCall(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind, args)
             call.stage = runs[0]
             found.append(call)
+    return found
+
+
+def _python_in_place(calls: Sequence[StageCall], rows: Iterable[Sequence[Any]]) -> list[StageCall]:
+    """Ops of functions that run Python, each of the innermost iterator that calls its function in place and
+    waits for it meanwhile."""
+    taking: defaultdict[str, list[StageCall]] = defaultdict(list)
+    for call in sorted(calls, key=lambda call: call.ts_ps):
+        if call.kind == "next" and _RUNS_IN_PLACE.search(next(tf1_calls.way(call.name))):
+            taking[call.name].append(call)
+    found = []
+    for slice_id, track_id, track, ts_ps, dur_ps, name in rows:
+        if not name.endswith(_CALLS_PYTHON):
+            continue
+        around = (tf1_calls.enclosing(ts_ps, ts_ps + dur_ps, others) for others in taking.values())
+        inner = min(
+            (call for call in around if call is not None),
+            key=lambda call: call.end_ps - call.ts_ps,
+            default=None,
+        )
+        if inner is not None:
+            args = {"id": f"slice {slice_id}"}
+            made = StageCall(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, "python", args)
+            made.stage = inner.stage
+            found.append(made)
     return found
 
 

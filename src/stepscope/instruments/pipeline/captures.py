@@ -34,15 +34,17 @@ def evidence_beside(
         UserStage(*row) for row in query(statement("user_stages", run_id=run_id, host_id=host_id)).rows()
     ]
     ((captures,),) = query(statement("capture_folders", run_id=run_id, host_id=host_id)).rows()
-    machine = pace = None
+    machine = pace = cores = None
     if captures:
+        sampled = query(statement("cores_sampled", run_id=run_id, host_id=host_id)).rows()
+        cores = max((number for _, number in sampled), default=None)
         origins = query(statement("capture_origins", run_id=run_id, host_id=host_id)).rows()
         for other, begin, end in _windows(
             {int(number): int(origin) for number, origin in origins}, source_id, window
         ):
             machine = machine or _machine(query, other, begin, end)
             pace = pace or _pace(query, source_id, other, begin, end)
-    return CaptureEvidence(models, places, machine, missing(query, source_id), pace)
+    return CaptureEvidence(models, places, machine, missing(query, source_id), pace, cores=cores)
 
 
 def missing(query: Query, source_id: int | None = None) -> list[Oddity]:

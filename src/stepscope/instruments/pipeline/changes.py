@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from stepscope.instruments.pipeline import cores, footprint
+from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
@@ -84,16 +84,17 @@ def propose(
     even: float = 1.0,
     bound: bool = True,
     remade: bool = False,
+    tells: tuple[bool, bool] = (True, True),
 ) -> list[PredictedChange]:
     """Changes for the stage that limits the pipeline, or that takes most of the cores. Those that help come
     first, the largest gain first, then those whose gain is unknown.
 
     measured_ps: duration of a step now. machine: its cores and memory, where recorded. even: the part of a
     step that remains if buffers even out the steps. bound: the program waits for its input. remade: most
-    steps make a new iterator, which loses everything cached or read ahead.
+    steps make a new iterator, which loses everything cached or read ahead. tells: whether the recording tells
+    how many cores there are, and how many of them or of threads.
     """
-    tells_cores = machine is not None or cores.tells_cores([load.stage for load in loads])
-    case = Case(loads, worst, now, measured_ps, bound, tells_cores, remade)
+    case = Case(loads, worst, now, measured_ps, bound, *tells, remade)
     written_on = where.get(worst.stage, ())
     made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]
     return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))
@@ -121,6 +122,8 @@ def _proposed(
     unknown = trial.unknown
     if helps and not unknown and any(load.unseen for load in case.loads):
         unknown = "function"
+    if not (helps or unknown or impossible or case.tells_threads) and name in _PARALLEL:
+        unknown = "cores"
     written = _meant(name, written_on) if _has_a_line(name, case) and not impossible else None
     return PredictedChange(
         name,
@@ -151,7 +154,7 @@ def _has_a_line(name: str, case: Case) -> bool:
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
     """A step after a trial, within the bounds of the stage and the machine."""
     prediction = predict(case.now, trial.then, case.measured_ps)
-    if trial.name in _PARALLEL and not surely_parallel(case.worst, machine):
+    if trial.name in _PARALLEL and not (case.tells_threads and surely_parallel(case.worst, machine)):
         return replace(prediction, high_ps=max(case.measured_ps, prediction.high_ps))
     if trial.name == "vectorise" and trial.then is not case.now:
         # Kernels of small tensors cost about as much as one kernel of many elements.

@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.calls import StageCall, read, read_function_
 from stepscope.instruments.pipeline.captures import evidence_beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.rates import Load, executors_at_once
 from stepscope.instruments.pipeline.stages import made_in_steps
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
@@ -69,6 +69,10 @@ def find(query: Query) -> list[SourcePipelines]:
         held = evidence_beside(query, source_id, group.run_id, group.host_id, window)
         odd = [*held.missing, *(oddity for other in group.sources[1:] for oddity in missing(query, other))]
         ((made,),) = query(statement("iterators_made", sources=group.sources)).rows()
+        at_once: int | None = executors_at_once(read.calls)
+        if any(call.is_unnumbered for call in read.calls):
+            rows = query(statement("threads_at_once", sources=group.sources)).rows()
+            at_once = max((most for _, most in rows), default=None)
         diagnosis = diagnose(
             read.calls,
             read.steps,
@@ -79,6 +83,7 @@ def find(query: Query) -> list[SourcePipelines]:
                 missing=odd,
                 remade=made_in_steps(made, len(read.steps)),
                 apart_ps=single_runs.apart(query, group.sources),
+                at_once=at_once,
             ),
             judged=judged.get(source_id),
         )

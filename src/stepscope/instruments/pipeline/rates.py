@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -357,6 +357,11 @@ def _outer(
             spans = ([(call.ts_ps, call.end_ps) for call in other.calls] for other in inner)
             count = max(map(_concurrency, spans))
     return count
+
+
+def executors_at_once(calls: Iterable[StageCall]) -> int:
+    """On how many threads functions ran at once, at most."""
+    return _concurrency([(call.ts_ps, call.end_ps) for call in calls if call.name == EXECUTE])
 
 
 def _concurrency(intervals: Sequence[Interval]) -> int:

@@ -85,21 +85,21 @@ def nest(calls: Iterable[StageCall]) -> None:
     for call in ordered:
         if call.kind != "next":
             continue
-        above = _enclosing_call(call, around.get(call.consumer, ()))
+        above = enclosing(call.ts_ps, call.end_ps, around.get(call.consumer, ()))
         if above is not None:
             call.end_ps = max(min(call.end_ps, above.end_ps), call.ts_ps)
             call.above = above
             above.inside.append((call.ts_ps, call.end_ps))
 
 
-def _enclosing_call(call: StageCall, others: Sequence[StageCall]) -> StageCall | None:
-    """The call that contains another one; calls are in order of time."""
-    at = bisect_right(others, call.ts_ps, key=_begin) - 1
+def enclosing(ts_ps: int, end_ps: int, others: Sequence[StageCall]) -> StageCall | None:
+    """The call that contains an interval; calls are in order of time."""
+    at = bisect_right(others, ts_ps, key=_begin) - 1
     if at < 0:
         return None
     # Of those that begin in the same microsecond, the longest, which comes first, contains it.
     at = bisect_left(others, others[at].ts_ps, 0, at, key=_begin)
-    if others[at].end_ps + _SLACK_PS < call.end_ps:
+    if others[at].end_ps + _SLACK_PS < end_ps:
         return None
     return others[at]
 

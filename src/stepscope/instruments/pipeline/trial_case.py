@@ -15,7 +15,9 @@ from stepscope.instruments.pipeline.stages import PipelineStage
 Facts = Mapping[str, str | int | float]
 """Values for the wording of a change: `way`, where it is one of several, the stage, and numbers."""
 
-Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts", "function"]
+Unknown = Literal[
+    "", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts", "function", "cores", "ops"
+]
 """Why a gain is unknown."""
 
 
@@ -42,6 +44,8 @@ class Case:
     """The program waits for its input."""
     tells_cores: bool = True
     """The recording tells how many cores there are."""
+    tells_threads: bool = True
+    """The recording tells how many cores or threads there are."""
     remade: bool = False
     """The program makes a new iterator in most steps."""
 
@@ -101,6 +105,7 @@ class Case:
             "stage": stage.spoken,
             "autotune": autotune(self.loads),
             "any_order": any_order(self.loads),
+            "threading": threading(self.loads),
             **({"way": way} if way else {}),
             **more,
         }
@@ -134,10 +139,21 @@ class Case:
 
 def autotune(loads: Sequence[Load]) -> str:
     """How AUTOTUNE is spelled in the program's TensorFlow: up to 2.3 only in `experimental`."""
-    named = any(
-        "name" in args and "id" in args for args in _args(loads)
-    )  # as datasets are since then, or later
-    return AUTOTUNE if named else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
+    return AUTOTUNE if _named(loads) else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
+
+
+THREADING = "threading"
+"""Options of threads, as they are called since TensorFlow 2.6."""
+
+
+def threading(loads: Sequence[Load]) -> str:
+    """How the options of threads are called in the program's TensorFlow: up to 2.5 only `experimental`."""
+    return THREADING if _named(loads) else f"experimental_{THREADING}"
+
+
+def _named(loads: Sequence[Load]) -> bool:
+    """Whether datasets have names, as they have since TensorFlow 2.6."""
+    return any("name" in args and "id" in args for args in _args(loads))
 
 
 def any_order(loads: Sequence[Load]) -> str:

@@ -15,7 +15,7 @@ from stepscope.instruments.pipeline.chain import READERS
 from stepscope.instruments.pipeline.model import PipelineModel
 from stepscope.instruments.pipeline.model_parts import moved_from_program, nothing, part_of, vectorized
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, placed
-from stepscope.instruments.pipeline.trial_case import Case, Trial, Unknown, autotune
+from stepscope.instruments.pipeline.trial_case import THREADING, Case, Trial, Unknown, autotune, threading
 
 HELPS = 0.05
 """A change helps when it shortens the step by at least this part."""
@@ -34,10 +34,11 @@ def _more_threads(case: Case) -> Iterator[Trial]:
         yield Trial("parallelise_map", case.facts("sequential"), case.parallelized())
     elif stage.ahead and not stage.short.startswith(("Prefetch", "ParallelInterleave")):
         mapped = stage.short.startswith(("ParallelMap", "MapAndBatch")) and "MapDataset" in _sequential(stage)
-        if mapped and width >= now.threads:
+        if mapped and width >= now.threads and case.tells_threads:
             yield Trial("parallelise_map", case.facts("parallel_already"), replace(now))
-        if width < now.threads:
-            then = now.changed(case.number, lambda p: replace(p, width=now.threads))
+        tuned = stage.args.get("autotune") in ("true", "1")
+        if width < now.threads or not (tuned or case.tells_threads):
+            then = now.changed(case.number, lambda p: replace(p, width=max(p.width, now.threads)))
             yield Trial("raise_parallelism", case.facts(width=width), then)
         if case.worst.python or not case.tells_cores:
             return  # more cores do not run more Python
@@ -75,8 +76,10 @@ def _threads_of_functions(case: Case) -> Iterator[Trial]:
             ),
         )
         yield Trial("larger_threadpool", case.facts(threads=threads), wide)
+    elif case.worst.pool_ps and threading(case.loads) == THREADING:
+        yield Trial("intra_op_parallelism", case.facts("by_default"), replace(now))
     elif case.worst.pool_ps:
-        yield Trial("intra_op_parallelism", case.facts(), replace(now))
+        yield Trial("intra_op_parallelism", case.facts("by_options"), replace(now), "ops")
 
 
 def _parallel_batch(case: Case) -> Iterator[Trial]:

@@ -26,7 +26,7 @@ from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import PredictedChange
-from stepscope.instruments.pipeline.cores import cores_of, tells_cores
+from stepscope.instruments.pipeline.cores import cores_of, pool_of, tells_cores
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
@@ -99,6 +99,9 @@ class Diagnosis:
     """Transformations of the user's that TensorFlow removed."""
     tells_cores: bool = True
     """The recording tells how many cores the machine has, or tf.data may use."""
+    least_threads: int | None = None
+    """Threads that ran ops at once, where the recording tells neither how many there are nor how many cores:
+    predictions assume no more."""
 
     @property
     def without_limit(self) -> Prediction | None:
@@ -130,6 +133,10 @@ class CaptureEvidence:
     """The program makes a new iterator in most steps."""
     apart_ps: int | None = None
     """Mean time between two runs, where each is a recording of its own and the time is not short."""
+    cores: int | None = None
+    """Cores of the machine, where a capture counted them, if at another time than that of the trace."""
+    at_once: int | None = None
+    """The most threads that ran ops at once, where iterators tell neither cores nor threads."""
 
 
 def diagnose(
@@ -149,7 +156,7 @@ def diagnose(
     loads = tuple(rates.measure(calls, found, of, waited))
     where = places.locate(found, beside.places)
     chain.find_listing(found, where)
-    cores = beside.machine.cores if beside.machine is not None else cores_of(found)
+    cores, tells_cores, least = _cores(found, beside)
     diagnosis = Diagnosis(
         verdict="unknown",
         confidence="low",
@@ -164,7 +171,8 @@ def diagnose(
         odd=(*beside.missing, *oddities.oddities(calls)),
         ends=chain.ending(found) if found else None,
         removed=tuple(chain.removed(found, beside.places)),
-        tells_cores=beside.machine is not None or tells_cores(found),
+        tells_cores=tells_cores,
+        least_threads=least,
     )
     if waited is None:
         return diagnosis
@@ -191,6 +199,19 @@ def diagnose(
     diagnosis = _add_limit(diagnosis, waited, now, step_ps)
     diagnosis = _add_changes(diagnosis, waited, now, step_ps, beside, device)
     return replace(diagnosis, confidence=_sure(diagnosis, waited))
+
+
+def _cores(found: Sequence[PipelineStage], beside: CaptureEvidence) -> tuple[int, bool, int | None]:
+    """How many cores there are, as far as is known; whether the recording tells; and, where it does not tell
+    of threads either, those that ran at once."""
+    if beside.machine is not None:
+        return beside.machine.cores, True, None
+    if beside.cores is not None:
+        return beside.cores, True, None
+    if tells_cores(found) or pool_of(found) is not None:
+        return cores_of(found), tells_cores(found), None
+    least = max(beside.at_once or 1, 1)
+    return least, False, least
 
 
 def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tuple[Waits, int | None]:
@@ -243,8 +264,19 @@ def _add_changes(
     made: list[PredictedChange] = []
     if tried is not None:
         even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
+        tells = (diagnosis.tells_cores, diagnosis.least_threads is None)
         made = changes.propose(
-            loads, tried, now, step_ps, diagnosis.places, beside.places, machine, even, bound, beside.remade
+            loads,
+            tried,
+            now,
+            step_ps,
+            diagnosis.places,
+            beside.places,
+            machine,
+            even,
+            bound,
+            beside.remade,
+            tells,
         )
     best = None
     if worst is not None and diagnosis.tells_cores:

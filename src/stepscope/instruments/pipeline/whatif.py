@@ -90,7 +90,8 @@ def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
 def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:
     """Whether every stage with more threads surely uses them."""
     wider = [load for load, setting in settings if setting.width > load.width]
-    return all(surely_parallel(load, diagnosis.machine) for load in wider)
+    known = diagnosis.least_threads is None
+    return all(known and surely_parallel(load, diagnosis.machine) for load in wider)
 
 
 def _changed_model(
