@@ -13,9 +13,9 @@ from stepscope.instruments.step_breakdown.labels import Label
 
 _NEARLY, _LITTLE = 0.5, 0.1
 """It takes this part of what the first does, and this part of a step."""
-_MOST, _MORE, _TOLD = 0.5, 1.5, 0.01
-"""A function takes most of a step, so many times what it takes by the label of the cause, and this part of a
-step by a label that is told."""
+_MOST, _MORE, _ALL, _TOLD = 0.5, 1.5, 0.95, 0.01
+"""A function takes most of a step, so many times what it takes by the label of the cause, and less than this
+part, which makes it the step itself; and this part of a step by a label that is told."""
 _OF_LINES = ("python", "copy", "wait")
 """Causes that lie in a line. Ops are launched all over the program."""
 
@@ -55,7 +55,8 @@ def other_labels(
     for _, stack_id, label, dur_ps in host.sampled_parts:
         if _passes(paths.get(stack_id, ()), line):
             took[label] += dur_ps
-    if took.total() < max(_MOST * host.whole_ps, _MORE * share * host.whole_ps):
+    least = max(_MOST, _MORE * share) * host.whole_ps
+    if not least <= took.total() < _ALL * host.whole_ps:
         return ()
     steps = len(host.steps)
     parts = (LabelShare(label, ps // steps, ps / host.whole_ps) for label, ps in took.most_common())
