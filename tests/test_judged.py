@@ -185,9 +185,10 @@ def test_ops_that_are_launched_from_a_compiled_function_stay():
 
 
 def test_the_paces_are_medians_of_what_the_recorder_timed():
-    rows = [(False, "traced_ns", 10.0)] * 3 + [(False, "untraced_ns", one) for one in (900.0, 5.0, 5.0)]
+    rows = [(False, "traced_ns", 10.0, False)] * 3
+    rows += [(False, "untraced_ns", one, False) for one in (900.0, 5.0, 5.0)]
     assert paces_of(rows, 7) == Paces(10_000, 5_000, None, None, 7)
-    rows += [(True, "traced_ns", 4.0), (True, "untraced_ns", 2.0)] * 3
+    rows += [(True, "traced_ns", 4.0, False), (True, "untraced_ns", 2.0, False)] * 3
     assert paces_of(rows, 7) == Paces(10_000, 5_000, 4_000, 2_000, 7)
     assert paces_of(rows[:2], 7) is None
 

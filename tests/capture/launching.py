@@ -27,9 +27,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.Compl
 
 def record(*words: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """`stepscope record` with these words, and without the answer at its end."""
-    return run(
-        sys.executable, "-m", "stepscope.cli", "record", "--no-summary", *words, cwd=cwd, **environment
-    )
+    return run(sys.executable, "-m", "stepscope", "record", "--no-summary", *words, cwd=cwd, **environment)
 
 
 def facts(folder: Path) -> dict[str, Any]:

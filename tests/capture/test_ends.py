@@ -167,7 +167,7 @@ def test_too_short(tmp_path: Path) -> None:
 
 def test_signals_to_the_launcher_reach_the_program(tmp_path: Path) -> None:
     code = "import sys, time; print('ready', flush=True); time.sleep(600)"
-    command = [sys.executable, "-m", "stepscope.cli", "record", "--", sys.executable, "-c", code]
+    command = [sys.executable, "-m", "stepscope", "record", "--", sys.executable, "-c", code]
     for number in (signal.SIGTERM, signal.SIGINT):
         with subprocess.Popen(
             command,

@@ -268,7 +268,7 @@ def test_standard_input(tmp_path: Path) -> None:
             [
                 sys.executable,
                 "-m",
-                "stepscope.cli",
+                "stepscope",
                 "query",
                 "-",
                 "SELECT count(*) AS n FROM slice",
@@ -293,7 +293,7 @@ def test_sql_that_writes_is_refused_as_sql(capsys: pytest.CaptureFixture[str], w
 def test_ending_early_never_aborts(tmp_path: Path) -> None:
     """A mistake told while the engine is still being imported ends in an exit code, not in a signal."""
     for _ in range(cases(1, 5)):
-        command = [sys.executable, "-m", "stepscope.cli", str(tmp_path / "missing.json")]
+        command = [sys.executable, "-m", "stepscope", str(tmp_path / "missing.json")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr
 

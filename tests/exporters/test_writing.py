@@ -92,7 +92,7 @@ def test_mistakes_are_explained(tmp_path: Path, out: str, options: dict[str, str
 @pytest.mark.repeats("every ending as a process")
 def test_stdout_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
     sample = corpus.SAMPLES / "profiler_hook"
-    command = [sys.executable, "-m", "stepscope.cli", "export", str(sample), "--no-cache"]
+    command = [sys.executable, "-m", "stepscope", "export", str(sample), "--no-cache"]
     for form in ("json", "ndjson", "csv"):
         file = tmp_path / f"out.{form}"
         subprocess.run([*command, "-o", str(file)], check=True, capture_output=True)
@@ -104,7 +104,7 @@ def test_stdout_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     sample = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
-    command = f"{sys.executable} -m stepscope.cli export {sample} --no-cache -o - --to ndjson | head -n 1"
+    command = f"{sys.executable} -m stepscope export {sample} --no-cache -o - --to ndjson | head -n 1"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, timeout=250, check=False
     )

@@ -233,6 +233,15 @@ def test_rows_of_a_profiled_accelerator() -> None:
     }
 
 
+def test_a_process_of_the_host_is_no_number_of_a_device() -> None:
+    """A tool lists streams among the threads of the program, and tells no device."""
+    events: list[dict[str, Any]] = [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 4100, "tid": 4100, "ts": 1, "dur": 1},
+        {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 4100, "tid": "stream 7", "ts": 3, "dur": 1},
+    ]
+    assert [found[2] for found in _kinds_of(events).values()] == ["GPU gpu"]
+
+
 def test_as_many_accelerators_as_rows(tmp_path: Path) -> None:
     """Each row finds its device and what the file says of it, whatever else the file holds there."""
     about = [{"id": number, "name": f"accelerator {number}"} for number in range(300)]

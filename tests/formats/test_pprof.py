@@ -52,6 +52,27 @@ def test_processor_time_is_laid_out_stack_after_stack(tmp_path: Path) -> None:
     assert rows(path, NOTES) == [("samples-without-times", 3)]
 
 
+GO = [
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+]
+
+
+def test_what_was_allocated_and_freed_is_not_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Go's profiles of allocations have both, and are about what was allocated: their third text."""
+    samples = [("main", [900, 900 * 2**20, 3, 3 * 2**20], {})]
+    both = saved(tmp_path, write(GO, samples, wire(14, 3)), "allocs.pb.gz")
+    assert main([str(both)]) == 0
+    assert "3.00 MiB was held when the profile was taken." in capsys.readouterr().out
+    given = saved(tmp_path, write(GO[:2], [("main", [900, 900 * 2**20], {})]), "given.pb.gz")
+    assert main([str(given)]) == 2
+    refusal = capsys.readouterr().err
+    assert "it has only alloc_space" in refusal
+    assert "inuse_space" in refusal
+
+
 def test_threads_are_rows(tmp_path: Path) -> None:
     samples = [("main", [1, 10**6], {"thread": "MainThread"}), ("read", [1, 10**6], {"thread": "Loader"})]
     path = saved(tmp_path, write(CPU, samples), "cpu.prof")

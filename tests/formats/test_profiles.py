@@ -84,7 +84,15 @@ def test_collapsed_stacks():
         ("step", 35 * MS, 5 * MS),
         ("matmul", 30 * MS, 30 * MS),
     ]
-    assert ("samples-without-times", "info") in slices(path, "SELECT slug, effect FROM source_note")
+    assert ("samples-without-times", "missing") in slices(path, "SELECT slug, effect FROM source_note")
+
+
+def test_stacks_without_times_take_none(capsys):
+    assert main(["summary", "--no-cache", str(SAMPLES / "stacks.collapsed")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "4 events from 1 source." in shown
+    assert "50 samples have no times: each is shown as 1 ms" in shown
+    assert "Devices" not in shown
 
 
 @pytest.mark.parametrize("name", ["py_spy.speedscope.json", "node.cpuprofile", "kernels.rocprofv3.json"])

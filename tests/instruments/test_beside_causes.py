@@ -64,6 +64,16 @@ def test_a_second_line_with_nearly_as_much_is_named(second: int, shares: list[fl
     assert [found.line.function for found in judged.lines] == (["report", "count"] if shares else [])
 
 
+@pytest.mark.parametrize(
+    ("ops", "found"), [(3, [("dispatch", 0.3), ("python", 0.3)]), (1, [])], ids=["as much", "little"]
+)
+def test_what_a_line_takes_by_other_labels_is_told(ops: int, found: list[tuple[str, float]]) -> None:
+    derived(made_samples.a_line_that_runs_ops_of_its_own(ops)).fill(connection())
+    (judged,) = judge(FakeTrace(connection()).query, "python")
+    assert judged.place == CodeLine("train.py", 19, "report")
+    assert sorted((part.label, round(part.share, 6)) for part in judged.together) == found
+
+
 @pytest.mark.parametrize(("launches", "found"), [(2, True), (1, False)])
 def test_callbacks_take_most_where_nothing_beside_them_takes_as_much(launches: int, found: bool) -> None:
     judged = _judged(made_samples.a_callback_of_several_labels(launches))

@@ -152,6 +152,29 @@ def test_a_clock_of_whole_microseconds_makes_short_kernels_nothing(tmp_path):
     assert broken_laws(tmp_path, events) == []
 
 
+@pytest.mark.parametrize("dur", [None, -4.0])
+def test_a_kernel_whose_duration_is_missing_is_not_short(tmp_path, dur):
+    events = launches(40, gap=10, timeless=range(10))
+    for event in events:
+        event["ts"], event["dur"] = float(round(event["ts"])), float(round(event["dur"]))
+        if event["cat"] == "kernel" and not event["dur"]:
+            event["dur"] = dur
+            if dur is None:
+                del event["dur"]
+    assert broken_laws(tmp_path, events) == ["work_has_time"]
+
+
+def test_not_all_kernels_are_short(tmp_path):
+    events = launches(40, gap=10)
+    for event in events:
+        event["ts"], event["dur"] = float(round(event["ts"])), float(round(event["dur"]))
+        if event["cat"] == "kernel":
+            event["dur"] = 0.0
+    headline, _, broken = told(tmp_path, events)
+    assert "work_has_time" in broken
+    assert not any("is busy" in line for line in headline)
+
+
 def test_a_kernel_that_covers_the_next_ones_is_too_long(tmp_path):
     events = launches(40)
     kernels = [event for event in events if event["cat"] == "kernel"]

@@ -419,3 +419,16 @@ def test_a_summary_prices_what_was_proved(tmp_path: Path, capsys: pytest.Capture
     path = str(SAMPLES)
     with pytest.raises((UsageError, SystemExit)):
         cli.module_of("summary").parser().parse_args([path, "--price", "cheap"])
+
+
+def test_what_streams_do_at_once_is_called_a_sum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = recording(tmp_path / "one.json", [MM])
+    document = json.loads(Path(path).read_text())
+    kernels = [event for event in document["traceEvents"] if event.get("cat") == "kernel"]
+    document["traceEvents"] += [
+        {**kernel, "tid": 10, "args": {"device": 0, "stream": 10}} for kernel in kernels
+    ]
+    Path(path).write_text(json.dumps(document))
+    assert cli.main(["roofline", "--no-cache", path]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Ops compute for 180.3 % of the time of 12 steps, those of 2 streams added up" in shown

@@ -35,8 +35,8 @@ def test_an_op_tells_its_loop(op: str, loop: str | None) -> None:
     assert loop_of(op) == loop
 
 
-def _op(name: str, runs: int) -> tuple[Any, ...]:
-    return ("host", "Mul", name, name, "compute", 10, runs)
+def _op(name: str, runs: int, op_type: str = "Mul") -> tuple[Any, ...]:
+    return ("host", op_type, name, name, "compute", 10, runs)
 
 
 def test_a_loop_in_the_graph_has_most_of_what_runs() -> None:
@@ -46,6 +46,19 @@ def test_a_loop_in_the_graph_has_most_of_what_runs() -> None:
     assert graph_loop([*inside, _op("MatMul", 60_000)], 30) is None
     assert graph_loop([_op("map/while/body/_5/add", 300)], 30) is None
     assert graph_loop([_op("MatMul", 60_000)], 30) is None
+
+
+def test_a_loop_of_tensorflow_1_is_told_by_what_says_whether_it_goes_on() -> None:
+    """Ten of eleven steps were recorded with their ops. The loop of gradients has such an op as well."""
+    condition, backward = (
+        _op(name, 4_010, "LoopCond") for name in ("smooth/while/LoopCond", "gradients/b_count_2")
+    )
+    inside = [condition, backward, _op("smooth/while/mul", 4_000)]
+    assert graph_loop([*inside, _op("MatMul", 10)], 11) == GraphLoop("smooth/while/LoopCond", 400)
+    assert graph_loop([*inside, _op("MatMul", 10), *[_op("add", 1_500)] * 9], 11) is None
+    assert graph_loop([backward, _op("smooth/while/mul", 4_000), _op("MatMul", 10)], 11) is None
+    few = _op("smooth/while/LoopCond", 110, "LoopCond")
+    assert graph_loop([few, _op("MatMul", 10)], 11) is None
 
 
 def test_a_loop_of_ops_too_short_to_be_recorded_is_known_by_its_graph():

@@ -9,7 +9,7 @@ import pytest
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.gain import LeftUntraced
-from stepscope.instruments.causes.paces import Paces
+from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
 from stepscope.instruments.causes.side_effects import goes_by_stack, stacks_of_function
 from stepscope.instruments.causes.untraced_steps import GoesAtStack, UntracedLooks, untraced_of
@@ -171,16 +171,20 @@ def test_launches_of_which_nobody_knows_how_many_may_take_as_long_as_before():
 def test_steps_that_warm_up_tell_no_pace():
     """A program that ends with its recording leaves none but those before it."""
 
-    def series(*steps: tuple[str, float]) -> list[tuple[str, float]]:
+    def pace(*steps: tuple[str, float]) -> float | None:
         tables = Tables()
         tables.source()
         for at, (name, value) in enumerate(steps):
             facts = {"name": "duration of a step", "series": name, "value": value, "ts_ps": at * MS}
             tables.add("counter", **facts)
         tables.fill(connection())
-        return [row[3:] for row in FakeTrace(connection()).query(statement("traced_durations")).rows()]
+        rows = [row[2:] for row in FakeTrace(connection()).query(statement("traced_durations")).rows()]
+        found = paces_of(rows, 0)
+        return None if found is None else found.untraced_ps / 1000
 
-    before, recorded, after = ("untraced_ns", 9.0), ("traced_ns", 5.0), ("untraced_ns", 4.0)
-    assert series(before, before, before, recorded) == [recorded]
-    assert series(before, recorded, after) == [recorded, after]
-    assert series(before) == [before]
+    recorded = [("traced_ns", 60.0)] * 3
+    warms_up = [("untraced_ns", value) for value in (650.0, 109.0, 67.0, 43.0)]
+    settled = [("untraced_ns", value) for value in (90.0, 50.0, 48.0, 49.0)]
+    assert pace(*warms_up, *recorded) is None
+    assert pace(*settled, *recorded) == 49.5
+    assert pace(*warms_up, *recorded, *[("untraced_ns", 3.0)] * 3) == 3.0

@@ -76,6 +76,15 @@ def two_lines_of_python(second: int = 4) -> Tables:
     return tables
 
 
+def a_line_that_runs_ops_of_its_own(ops: int = 3) -> Tables:
+    """A function of the loop runs Python for 3 of 10 ms and launches for some."""
+    launches = (MAIN, REPORT, EXECUTE)
+    tables = samples((3, (MAIN, REPORT), ()), (ops, launches, ()), (7 - ops, (MAIN, EXECUTE), ()))
+    for frame in tables.rows["frame"]:
+        frame["has_loop"] = frame["function"] == "main"
+    return tables
+
+
 def a_callback_of_several_labels(launches: int = 2) -> Tables:
     """Callbacks of Keras run Python for 2 of 10 ms and launch for some; the rest trains: no label of theirs
     stands out, and none of the rest takes longer."""

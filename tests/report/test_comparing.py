@@ -102,14 +102,17 @@ def test_one_side_is_refused() -> None:
 
 def test_recordings_without_steps_are_compared_whole() -> None:
     a, b = ((Op(NamedItem("d/MatMul", "MatMul", scope=("d",)), "compute", 2, ps),) for ps in (5, 3))
-    report = build(Measured("x", 0, 0, 0, ops=a), Measured("y", 4, 7, 7, ops=b))
+    report = build(Measured("x", 0, 0, 0, {"idle": 9}, ops=a), Measured("y", 4, 7, 7, {"idle": 7}, ops=b))
     assert "Steps are not known of x" in report.headline[0]
+    assert "compared_parts" not in [one.name for one in report.sections], "a recording is no step"
     (steps,) = [one for one in report.sections if one.name == "compared_steps"]
     assert steps.table is not None
     assert [row[3:] for row in steps.table.rows] == [(0, None, None), (4, 7, 7)]
     (names,) = [one for one in report.sections if one.name == "compared_names"]
     assert names.table is not None
     assert names.table.rows == (("d/MatMul", 5, 3, -2, 2, 2, "name", None, "host"),)
+    neither = build(Measured("x", 0, 0, 0, ops=a), Measured("x", 0, 0, 0, ops=b))
+    assert neither.headline[0] == "Steps are known of neither, so whole recordings are compared."
     (ops,) = [one for one in report.sections if one.name == "compared_ops"]
     assert ops.table is not None
     assert ops.table.rows == (("MatMul", 5, 3, -2, "both"),)

@@ -59,6 +59,21 @@ def test_other_texts_that_begin_with_a_bracket_are_texts(text: str) -> None:
         (b"NVIDIA Tegra Profiler Report 2023@4", "report of Nsight Systems"),
         (b"\x10\x00\x04FxT\x16\x00\x21", "trace of Fuchsia"),
         (b"# tracer: nop\n#\n", "trace of ftrace"),
+        (
+            b"\n\x22\x32\x1b\x10\x06\n\x07\x08\x06\x10\xc4\xd8\xf0\xd7\x07\n\x07\x08\x02\x10\xba\xa3\xe5\x87\x0c"
+            b"\n\x07\x08\x04\x10\x84\xea\x8d\xd6\x07\x18\xe8\x07",
+            "trace of Perfetto",
+        ),
+        (
+            b"Function Stack,CPU Time:Self,Module\nTotal,0.0,[Unknown]\n",
+            "call tree of VTune or Visual Studio",
+        ),
+        (b"\xef\xbb\xbfLevel,Function Name,Number of Calls,Elapsed\n", "call tree of VTune or Visual Studio"),
+        (b"Analysis of sampling rg (pid 6) every 1 millisecond\nProcess: rg\n", "samples of macOS"),
+        (b"OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,DEVICE ARCH,ATTR\n", "ops of a Tenstorrent device"),
+        (b"memray\x00\x0b\x00\x00\x00", "recording of memray"),
+        (b"FLR\x00\x00\x02\x00\x01", "recording of Java's Flight Recorder"),
+        (b"go 1.19 trace\x00\x00\x00", "execution trace of Go"),
         (b"PERFILE2\x68\x00", "recording of perf"),
         (b"# ========\n# captured on    : Sat Sep  4\n", "printed output of perf"),
         (

@@ -2,11 +2,11 @@
 // remembers it.
 import { signal } from "@preact/signals";
 
-const there = typeof location !== "undefined";
+const inBrowser = typeof location !== "undefined";
 /** Whether the page is a frame within another page. */
-export const framed = there && location.protocol === "about:";
+export const framed = inBrowser && location.protocol === "about:";
 /** "#view?…", as links have it. */
-export const place = signal(there && !framed ? location.hash : "");
+export const place = signal(inBrowser && !framed ? location.hash : "");
 
 /** Goes to a view, or to a place in it. */
 export function go(to: string): void {
@@ -25,7 +25,7 @@ export function note(to: string): void {
   place.value = to;
 }
 
-if (there && !framed)
+if (inBrowser && !framed)
   addEventListener("hashchange", () => {
     place.value = location.hash;
   });

@@ -79,13 +79,13 @@ function inflated(_: string, value: unknown): unknown {
   };
 }
 
-const own = typeof document === "undefined" ? null : document.getElementById("stepscope-data");
+const dataElement = typeof document === "undefined" ? null : document.getElementById("stepscope-data");
 /** Answers that came with the page, by route: a report is a file without a server. null when a server sent
  * the page. */
 export const embedded: ReadonlyMap<string, unknown> | null =
-  own && new Map(Object.entries(JSON.parse(own.textContent ?? "{}", inflated) as object));
+  dataElement && new Map(Object.entries(JSON.parse(dataElement.textContent ?? "{}", inflated) as object));
 
-const kept = new Map<string, Promise<unknown>>();
+const answers = new Map<string, Promise<unknown>>();
 const coming = new Map<string, AbortController>();
 
 /** Stops an answer of once() that has not come yet: the server stops its work when nobody waits for it. Who
@@ -97,7 +97,7 @@ export function stop(path: string): void {
 /** A GET whose answer does not change while the page is open. A failure is not kept. */
 export function once<T>(path: string): Promise<T> {
   if (embedded?.has(path)) return Promise.resolve(embedded.get(path) as T);
-  let answer = kept.get(path) as Promise<T> | undefined;
+  let answer = answers.get(path) as Promise<T> | undefined;
   if (!answer) {
     const leave = new AbortController();
     coming.set(path, leave);
@@ -111,8 +111,8 @@ export function once<T>(path: string): Promise<T> {
         opened = (told as { opened?: number }).opened ?? null;
         return told;
       });
-    kept.set(path, answer);
-    answer.catch(() => kept.delete(path));
+    answers.set(path, answer);
+    answer.catch(() => answers.delete(path));
   }
   return answer;
 }

@@ -60,7 +60,7 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
   const scales = new Map(scalesOf(table.columns, rows).map((scale, i) => [table.columns[i]!.name, scale]));
   const text = (row: Row, c: Column) =>
     `${inScale(row[c.name], scales.get(c.name)!)} ${scales.get(c.name)!.symbol}`.trim();
-  const told = (row: Row) =>
+  const describe = (row: Row) =>
     `${label(row[x.name])}: ${series.map((s) => `${s.column.title} ${text(row, s.column)}`).join("; ")}`;
   // Beside a bar stands how long all of it is.
   const sums = scaleOf(series[0]!.column.unit, rows.map(whole));
@@ -73,7 +73,7 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
       ? [`${counted(leftOut, below > 0 ? "row" : "more row")} left out; the query has them`]
       : []),
   ].join(", ");
-  const one = series.length === 1;
+  const isAlone = series.length === 1;
   return (
     <>
       <div class="bars">
@@ -84,14 +84,14 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
               <span class="label" title={label(row[x.name])}>
                 <bdi>{label(row[x.name])}</bdi>
               </span>
-              <svg class="track" height="14" role="img" aria-label={told(row)}>
-                <title>{told(row)}</title>
+              <svg class="track" height="14" role="img" aria-label={describe(row)}>
+                <title>{describe(row)}</title>
                 {series.map((s) => {
                   const wide = (100 * size(row[s.column.name])) / largest;
                   left += wide;
                   return (
                     <rect
-                      class={one && "class" in row ? ofRow(row.class) : colourOf(s.column.name, s.number)}
+                      class={isAlone && "class" in row ? ofRow(row.class) : colourOf(s.column.name, s.number)}
                       x={`${(left - wide).toFixed(3)}%`}
                       width={`${wide.toFixed(3)}%`}
                       height="14"
@@ -143,7 +143,7 @@ function Curves({
   const worst = cut.reduce<{ v: number; i: number } | null>((a, b) => (a && a.v >= b.v ? a : b), null);
   const titles = series.map((s) => s.column.title).join(", ");
   const place = (value: Cell | undefined) => (x.unit === "text" ? label(value) : show(value, x.unit));
-  const told = (c: Column, i: number) =>
+  const describe = (c: Column, i: number) =>
     plain(`${x.title} ${place(rows[i]![x.name])}: ${c.title} ${show(rows[i]![c.name], c.unit)}`, 200);
   return (
     <div class="plot">
@@ -177,7 +177,7 @@ function Curves({
                 y={y(p.value)}
                 height={HIGH - y(p.value)}
               >
-                <title>{told(s.column, p.at)}</title>
+                <title>{describe(s.column, p.at)}</title>
               </rect>
             ));
           }
@@ -218,7 +218,7 @@ function Curves({
                     cy={y(p.value)}
                     r="3"
                   >
-                    <title>{told(s.column, p.at)}</title>
+                    <title>{describe(s.column, p.at)}</title>
                   </circle>
                 ))}
             </>

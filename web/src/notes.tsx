@@ -10,13 +10,13 @@ export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
   if (!notes.length) return null;
   const weak = notes.some((note) => !HARMLESS.has(note.effect));
   // Several sources may say the same: in short it is said once.
-  const said = [...new Set(notes.map((note) => plain(note.detail, 160).replace(/\.$/, "")))];
-  const shown = said.slice(0, 2);
+  const sentences = [...new Set(notes.map((note) => plain(note.detail, 160).replace(/\.$/, "")))];
+  const shown = sentences.slice(0, 2);
   return (
     <details class={weak ? "notes weak" : "notes"}>
       <summary>
         <strong>{weak ? "Incomplete" : "About the recording"}:</strong> {shown.join("; ")}
-        {said.length > shown.length ? `; ${counted(said.length - shown.length, "more note")}` : ""}
+        {sentences.length > shown.length ? `; ${counted(sentences.length - shown.length, "more note")}` : ""}
       </summary>
       <ul>
         {notes.map((note) => (

@@ -70,29 +70,30 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0) || 1;
   const apart = new Map<string, OpRow[]>();
   for (const row of rows) {
-    const own = apart.get(keyOf(row, by));
-    if (own) own.push(row);
+    const members = apart.get(keyOf(row, by));
+    if (members) members.push(row);
     else apart.set(keyOf(row, by), [row]);
   }
   return [...apart]
-    .map(([key, own]): Group => {
-      const parts = new Set(own.map(partOf));
-      const sum = (name: "slices" | "total_ps" | "self_ps") => own.reduce((all, row) => all + row[name], 0);
+    .map(([key, members]): Group => {
+      const parts = new Set(members.map(partOf));
+      const sum = (name: "slices" | "total_ps" | "self_ps") =>
+        members.reduce((all, row) => all + row[name], 0);
       const classes = new Map<string | null, number>();
-      for (const row of own) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
+      for (const row of members) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
       const [largest] = [...classes].sort((a, b) => b[1] - a[1]);
       const [slices, total_ps, self_ps] = [sum("slices"), sum("total_ps"), sum("self_ps")];
       return {
         key,
         class: largest?.[0] ?? null,
-        part: parts.size > 1 ? "both" : partOf(own[0]!),
-        ops: new Set(own.map((row) => row.op)).size,
+        part: parts.size > 1 ? "both" : partOf(members[0]!),
+        ops: new Set(members.map((row) => row.op)).size,
         slices,
         total_ps,
         self_ps,
         mean_ps: slices ? total_ps / slices : 0,
-        min_ps: own.reduce<number | null>((a, row) => least(a, row.min_ps), null),
-        max_ps: own.reduce<number | null>((a, row) => most(a, row.max_ps), null),
+        min_ps: members.reduce<number | null>((a, row) => least(a, row.min_ps), null),
+        max_ps: members.reduce<number | null>((a, row) => most(a, row.max_ps), null),
         share: self_ps / whole,
       };
     })
@@ -123,18 +124,18 @@ export function scopeTree(rows: OpRow[]): Tree {
   }
   const nodes: Node[] = [];
   const walk = (branch: Branch, depth: number) => {
-    for (const [name, one] of [...branch.below].sort((a, b) => b[1].self - a[1].self)) {
-      const [kind] = [...one.class].sort((a, b) => b[1] - a[1])[0]!;
+    for (const [name, child] of [...branch.below].sort((a, b) => b[1].self - a[1].self)) {
+      const [kind] = [...child.class].sort((a, b) => b[1] - a[1])[0]!;
       nodes.push({
         depth,
         name,
-        values: { self_ps: one.self },
+        values: { self_ps: child.self },
         line: null,
         mark: "",
         about: "",
         kind: kind ?? "",
       });
-      walk(one, depth + 1);
+      walk(child, depth + 1);
     }
   };
   walk(root, 0);
@@ -164,18 +165,18 @@ export function squarified<T>(
 ): Cell<T>[] {
   const sized = items
     .map((item) => ({ item, size: sizeOf(item) }))
-    .filter((one) => one.size > 0)
+    .filter((box) => box.size > 0)
     .sort((a, b) => b.size - a.size);
-  const total = sized.reduce((sum, one) => sum + one.size, 0);
+  const total = sized.reduce((sum, box) => sum + box.size, 0);
   const scale = (width * height) / (total || 1);
   let [x, y, w, h] = [0, 0, width, height];
   const found: Cell<T>[] = [];
   const worst = (row: { size: number }[], side: number) => {
-    const area = row.reduce((sum, one) => sum + one.size, 0) * scale;
+    const area = row.reduce((sum, box) => sum + box.size, 0) * scale;
     const thick = area / side;
     return Math.max(
-      ...row.map((one) => {
-        const long = (one.size * scale) / thick;
+      ...row.map((box) => {
+        const long = (box.size * scale) / thick;
         return Math.max(long / thick, thick / long);
       }),
     );
@@ -185,14 +186,14 @@ export function squarified<T>(
     let row = [sized[i]!];
     while (i + row.length < sized.length && worst([...row, sized[i + row.length]!], side) <= worst(row, side))
       row = [...row, sized[i + row.length]!];
-    const thick = side > 0 ? (row.reduce((sum, one) => sum + one.size, 0) * scale) / side : 0;
+    const thick = side > 0 ? (row.reduce((sum, box) => sum + box.size, 0) * scale) / side : 0;
     let along = 0;
-    for (const one of row) {
-      const long = thick > 0 ? (one.size * scale) / thick : 0;
+    for (const box of row) {
+      const long = thick > 0 ? (box.size * scale) / thick : 0;
       found.push(
         w >= h
-          ? { item: one.item, x, y: y + along, w: thick, h: long }
-          : { item: one.item, x: x + along, y, w: long, h: thick },
+          ? { item: box.item, x, y: y + along, w: thick, h: long }
+          : { item: box.item, x: x + along, y, w: long, h: thick },
       );
       along += long;
     }

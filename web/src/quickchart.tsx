@@ -28,13 +28,13 @@ const unitOf = (c: Column): string =>
 
 /** What can be a curve over x, in the order of x; rows without an x are left out. */
 function curvesOf(rows: Row[], x: string, ys: string[]): { x: number[]; ys: (number | null)[][] } {
-  const kept = rows
+  const drawn = rows
     .filter((row) => typeof row[x] === "number")
     .sort((a, b) => Number(a[x]) - Number(b[x]))
     .slice(0, MOST_POINTS);
   return {
-    x: kept.map((row) => Number(row[x])),
-    ys: ys.map((y) => kept.map((row) => (typeof row[y] === "number" ? row[y] : null))),
+    x: drawn.map((row) => Number(row[x])),
+    ys: ys.map((y) => drawn.map((row) => (typeof row[y] === "number" ? row[y] : null))),
   };
 }
 

@@ -23,7 +23,7 @@ const overlay = signal<"palette" | "help" | null>(null);
 /** What there is to look at, once that is known. */
 const known = signal<Catalog | null>(null);
 /** The views that have something to show. */
-const there = computed(() =>
+const offered = computed(() =>
   views.filter((v) =>
     v.runs ? v.runs() : !atFirst.value.waits && (known.value === null || !v.hasAny || v.hasAny(known.value)),
   ),
@@ -35,11 +35,11 @@ const named = computed(() => place.value.slice(1).split("?")[0]!);
 const current = computed(() =>
   named.value && !atFirst.value.waits
     ? (views.find((v) => v.name === named.value && (!v.runs || v.runs())) ?? null)
-    : (there.value[0] ?? null),
+    : (offered.value[0] ?? null),
 );
 
 const commands = (): Command[] => [
-  ...there.value.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
+  ...offered.value.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
   { title: "Change light or dark", key: "t", run: turnTheme },
   {
     title: "Show the keys",
@@ -189,7 +189,7 @@ const Unknown = (): JSX.Element => (
   <Empty title="There is no such view">
     <p>
       The address names “{plain(named.value, 80)}”. There are:{" "}
-      {there.value.map((v, i) => (
+      {offered.value.map((v, i) => (
         <>
           {i > 0 && ", "}
           <a href={`#${v.name}`}>{v.title}</a>
@@ -223,7 +223,7 @@ export function Shell(): JSX.Element {
       <header inert={open}>
         <b class="brand">stepscope</b>
         <nav aria-label="Views">
-          {there.value.map((v) => (
+          {offered.value.map((v) => (
             <a href={`#${v.name}`} aria-current={v.name === name ? "page" : undefined}>
               {v.title}
             </a>

@@ -20,8 +20,8 @@ function ofRow(row: Row, section: Section, hasSteps: boolean): Whole {
   const steps =
     row.what === "mean" && typeof row.steps === "number" ? `, mean of ${counted(row.steps, "step")}` : "";
   const long = duration(total(parts));
-  const said = hasSteps ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`;
-  return { title: `${plain(placeOf(row), 120)}: ${said}`, parts };
+  const sentence = hasSteps ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`;
+  return { title: `${plain(placeOf(row), 120)}: ${sentence}`, parts };
 }
 
 /** The mean of some steps; null where the section does not tell the parts of all of them. */
@@ -62,11 +62,11 @@ export function StepBars({
   const rows = means.length ? means : table.rows.slice(0, 1);
   const selected = brushed && ofSteps(brushed, section);
   const bars = selected ? [selected] : rows.map((row) => ofRow(row, section, hasSteps));
-  const one = (whole: Whole) => <Bar whole={whole} section={section} />;
+  const bar = (whole: Whole) => <Bar whole={whole} section={section} />;
   return (
     <section class="where-a-step-goes" aria-label="Where a step goes">
       <h2>{hasSteps ? "Where a step goes" : "Where the time goes"}</h2>
-      {bars.slice(0, HOSTS).map(one)}
+      {bars.slice(0, HOSTS).map(bar)}
       {brushed && !selected && (
         <p class="quiet">
           This is the mean of all steps
@@ -78,7 +78,7 @@ export function StepBars({
       {bars.length > HOSTS && (
         <details>
           <summary>{counted(bars.length - HOSTS, "more host")}</summary>
-          {bars.slice(HOSTS).map(one)}
+          {bars.slice(HOSTS).map(bar)}
         </details>
       )}
     </section>
@@ -97,7 +97,7 @@ function Bar({ whole: { title, parts }, section }: { whole: Whole; section: Sect
       share: show(p.ps / sum, "ratio"),
       long: duration(p.ps),
     }))
-    .filter((one) => one.part > 0)
+    .filter((share) => share.part > 0)
     .sort((a, b) => b.part - a.part);
   return <SharesBar title={title} shares={shares} />;
 }

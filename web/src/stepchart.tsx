@@ -83,17 +83,17 @@ interface Options {
 export function StepChart(options: Options): JSX.Element {
   const hosts = [...groupsOf(options.steps, placeOf)];
   const parts = partsByStep(options.section);
-  const one = ([place, own]: [string, Step[]], i: number) => (
+  const card = ([place, own]: [string, Step[]], i: number) => (
     <Host key={place} place={place} own={own} parts={parts} hint={i === 0} {...options} />
   );
   return (
     <section class="steps-card" aria-label="Steps, one by one">
       <h2>Steps, one by one</h2>
-      {hosts.slice(0, HOSTS).map(one)}
+      {hosts.slice(0, HOSTS).map(card)}
       {hosts.length > HOSTS && (
         <details>
           <summary>{counted(hosts.length - HOSTS, "more host")}</summary>
-          {hosts.slice(HOSTS).map((host) => one(host, HOSTS))}
+          {hosts.slice(HOSTS).map((host) => card(host, HOSTS))}
         </details>
       )}
     </section>
@@ -117,7 +117,7 @@ function Host({
   const slowest = columns.reduce((a, b) =>
     Number(b.longest.dur_ps) > Number(a.longest.dur_ps) ? b : a,
   ).longest;
-  const told = `step ${slowest.step}`;
+  const slowestName = `step ${slowest.step}`;
   // One that compiles is a thousand times as long as the others: it is cut, and says so.
   const top = ceiling(columns.map((c) => Number(c.longest.dur_ps))) || 1;
   const cut = columns.filter((c) => Number(c.longest.dur_ps) > top);
@@ -168,10 +168,10 @@ function Host({
         {counted(own.length, "step")}, the longest{" "}
         {linked ? (
           <a href={timelineLink([slowest])} title="What it holds, in the timeline">
-            {told}
+            {slowestName}
           </a>
         ) : (
-          told
+          slowestName
         )}{" "}
         with {duration(Number(slowest.dur_ps))}.{" "}
         {chosen.length ? (
@@ -290,7 +290,7 @@ function Host({
           })}
           {columns.map(
             ({ longest }, i) =>
-              cut.some((one) => one.longest === longest) && (
+              cut.some((column) => column.longest === longest) && (
                 <rect class="cut" x={i * wide} width={Math.max(wide * 0.85, 0.5)} y={0} height={5} />
               ),
           )}

@@ -51,15 +51,15 @@ export function telling(table: Table): { columns: Column[]; alike: string } {
           (c) =>
             !PLACES.has(c.name) && (["text", "bool"].includes(c.unit) || (rows[0]![c.name] ?? null) === null),
         );
-  const kept = columns.filter((c) => !words.includes(c) && !(PLACES.has(c.name) && constant.includes(c)));
-  if (!kept.length) return { columns, alike: "" };
+  const varying = columns.filter((c) => !words.includes(c) && !(PLACES.has(c.name) && constant.includes(c)));
+  if (!varying.length) return { columns, alike: "" };
   // A column without any value says nothing, and that it does not say it, neither.
-  const said = words.flatMap((c) => {
+  const sentences = words.flatMap((c) => {
     const value = rows[0]![c.name] ?? null;
     return value === null ? [] : [`${plain(c.title, 80)} = ${plain(shown(value, c.unit), 200)}`];
   });
   const where = total <= rows.length ? "In every row" : "In every row shown";
-  return { columns: kept, alike: said.length ? `${where}: ${said.join("; ")}.` : "" };
+  return { columns: varying, alike: sentences.length ? `${where}: ${sentences.join("; ")}.` : "" };
 }
 
 /** All of a text that its cell cuts. */

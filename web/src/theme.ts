@@ -22,8 +22,8 @@ export function keep(key: string, value: string): void {
   }
 }
 
-const kept = recall(KEY);
-export const theme = signal(THEMES.includes(kept ?? "") ? kept! : "auto");
+const stored = recall(KEY);
+export const theme = signal(THEMES.includes(stored ?? "") ? stored! : "auto");
 
 export function setTheme(next: string): void {
   theme.value = next;

@@ -34,9 +34,9 @@ export function TreeTable({ tree }: { tree: Tree }): JSX.Element {
     tree.nodes.map((n) => n.values),
   );
   const value = (node: Node, c: Column, i: number) => {
-    const one = node.values[c.name] ?? null;
-    if (one === null || one === false) return "";
-    return one === true ? c.title.toLowerCase() : inScale(one, scales[i]!);
+    const cell = node.values[c.name] ?? null;
+    if (cell === null || cell === false) return "";
+    return cell === true ? c.title.toLowerCase() : inScale(cell, scales[i]!);
   };
   const numeric = (c: Column) => !["text", "bool"].includes(c.unit);
   const time = tree.columns.find((c) => c.unit === "ps");
@@ -138,14 +138,14 @@ export function Flame({ tree, look }: { tree: Tree; look?: (node: Node) => strin
     (b) => b.width / wide >= NARROWEST && b.left < from + wide && b.left + b.width > from,
   );
   const high = ROW * (1 + all.reduce((most, b) => Math.max(most, b.node.depth), 0));
-  const there = [...KINDS].filter(([kind]) => all.some((b) => kindOf(b.node) === kind));
+  const kinds = [...KINDS].filter(([kind]) => all.some((b) => kindOf(b.node) === kind));
   const percent = (part: number) => `${(100 * part).toFixed(4)}%`;
   const turn = (box: Box) => setZoom(zoom?.node === box.node || box.width >= 1 ? null : box);
   return (
     <figure class="chart">
       {!look && (
         <ul class="legend">
-          {there.map(([kind, name]) => (
+          {kinds.map(([kind, name]) => (
             <li>
               <i class={`swatch f-${kind}`} />
               {name}

@@ -30,12 +30,12 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
     <>
       <svg class="treemap" height={HIGH} role="group" aria-label="self times as areas">
         {cells.map(({ item, x, y, w, h }) => {
-          const told = [
+          const facts = [
             duration(item.self_ps),
             show(item.share, "ratio"),
             `${item.slices.toLocaleString("en")}×`,
           ];
-          const title = `${plain(item.key, 200)}\n${[...told, ...(item.part === "input pipeline" ? ["for the input"] : [])].join(", ")}`;
+          const title = `${plain(item.key, 200)}\n${[...facts, ...(item.part === "input pipeline" ? ["for the input"] : [])].join(", ")}`;
           return (
             <svg
               class={item.part === "input pipeline" ? "box feeds" : "box"}

@@ -230,6 +230,8 @@ def _tf_compute(track: Track, name: str, file: _ChromeFile) -> None:
         _set(track, "lane", "dispatch", _tf_device(name, file))
 
 
+_MOST_DEVICES = 64
+"""Accelerators that one host may have."""
 _ACCELERATOR = re.compile(r"(GPU|XPU|MTIA|HPU|NPU)\s*(\d+)", re.IGNORECASE)
 _IDS = re.compile(r"pid (-?\d+)(?: tid (.*))?$", re.DOTALL)
 
@@ -248,6 +250,9 @@ def _accelerator(track: Track, file: _ChromeFile, number: int | None) -> int:
     if number is None:
         ids = _IDS.match(track["origin"])
         number = int(label[2]) if label else int(ids[1]) if ids else 0
+        if not label and number > _MOST_DEVICES and str(number) not in file.by_id:
+            # The number of the program's process, among whose threads a tool lists streams.
+            return file.device("GPU", "gpu", None)
     name = label[0] if label and int(label[2]) == number else f"{label[1] if label else 'GPU'} {number}"
     kind = "gpu" if name.upper().startswith(("GPU", "XPU")) else "unknown"
     properties = file.by_id.get(str(number))

@@ -81,7 +81,7 @@ def build(pieces: Pieces) -> Store:
     events.stacks(samples, 1, 1)
     sentence = f"{units.count(total, 'sample')} {units.agree(total, 'has no time', 'have no times')}"
     detail = f"{sentence}: each is shown as {unit / 10**9:g} ms, in alphabetical order"
-    events.note("samples-without-times", "info", total, detail)
+    events.note("samples-without-times", "missing", total, detail)
     if bad:
         events.seen += bad
         events.note(

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.formats import Damaged, Pieces
+from stepscope.formats import Damaged, NothingTimed, Pieces
 from stepscope.formats._pprof_profile import PprofProfile, PprofSample, read
 from stepscope.formats._profile_events import Events
 from stepscope.formats._protobuf import Shape, score
@@ -50,6 +50,8 @@ _PS = {
 _BYTES = {"bytes": 1, "byte": 1, "b": 1, "kilobytes": 2**10, "kb": 2**10, "megabytes": 2**20, "mb": 2**20}
 _SIZED = {*_PS, *_BYTES}
 _HELD = ("inuse_space", "space")
+_GIVEN = "alloc_"
+"""How kinds of values begin that count what was freed as well."""
 _UNKNOWN_BYTES = -1
 """What JAX writes of an executable whose size its runtime does not know, as that of TPUs does not.
 Executables of one stack are added up."""
@@ -74,6 +76,12 @@ def build(pieces: Pieces) -> Store:
     if not profile.types or not profile.samples:
         raise Damaged("it has no samples")
     place, time = _chosen(profile)
+    kind = profile.types[place][0]
+    if not time and kind.startswith(_GIVEN):
+        raise NothingTimed(
+            f"it has only {kind}: what was given since the program began, and may be freed",
+            "give a profile of the heap, which says what was held (inuse_space)",
+        )
     events = Events(origin_ps=0)
     unsized = 0
     if time:
@@ -106,7 +114,9 @@ def _chosen(profile: PprofProfile) -> tuple[int, bool]:
     and the last of a kind, unless the profile says which it is about."""
     named = [kind for kind, _ in profile.types]
     first = [named.index(profile.default)] if profile.default in named else []
-    order = [*first, *(number for kind in _HELD for number, name in enumerate(named) if name == kind)]
+    # What is held, though Go's profiles of allocations are about what was ever given.
+    held = [number for kind in _HELD for number, name in enumerate(named) if name == kind]
+    order = [*held, *first]
     order += range(len(named) - 1, -1, -1)
     for known in (_PS, _BYTES):
         for number in order:

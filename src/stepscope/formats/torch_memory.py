@@ -107,7 +107,7 @@ class _SnapshotDevice:
         if changes and not self.is_timed:
             self.events.note(
                 "memory-without-times",
-                "info",
+                "missing",
                 len(changes),
                 f"{units.count(len(changes), 'change')} of {self.process} without times: shown 1 µs apart, "
                 "in their order",

@@ -49,7 +49,7 @@ CASE
 END
 
 -- runtime_call!(category): whether slices of a category are calls of a device's runtime
-{category} IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime')
+({category} IN ('Runtime', 'runtime') OR {category} LIKE '%_runtime' OR {category} LIKE '%_driver')
 
 -- severity!(part, whole): of what takes part of a whole: high from a half, medium from a quarter
 CASE

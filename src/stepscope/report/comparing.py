@@ -35,9 +35,11 @@ def build(a: Measured, b: Measured) -> Report:
     numbers = (a.steps, b.steps) if stepped else (1, 1)
     times_a, runs_a = _sums_by_kind(a, numbers[0])
     times_b, runs_b = _sums_by_kind(b, numbers[1])
+    both = _section("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts)
+    parts = [both] if stepped else []
     sections = [
         _steps(a, b),
-        _section("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts),
+        *parts,
         _layers(pairs, numbers, whole),
         _ops(pairs, numbers, whole),
         _alone(pairs, numbers),
@@ -86,8 +88,9 @@ def build(a: Measured, b: Measured) -> Report:
 def _headline(a: Measured, b: Measured) -> list[str]:
     if not a.steps or not b.steps:
         without = [measured.name for measured in (a, b) if not measured.steps]
+        lack = f"Steps are not known of {without[0]}" if len(without) == 1 else "Steps are known of neither"
         return [
-            f"Steps are not known of {' and '.join(without)}, so whole recordings are compared.",
+            f"{lack}, so whole recordings are compared.",
             UNKNOWN_NOISE,
         ]
     change = b.mean_ps - a.mean_ps

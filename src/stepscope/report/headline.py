@@ -142,9 +142,11 @@ def _least_busy(
     if least is None or _runs_ahead(rows_of):
         return
     bound = laws.bound(row["slug"] for row in rows_of["completeness"] if row["slug"])
+    if bound and not least["busy_ps"]:
+        return  # at least nothing
     whose = f" of {least['run_id']}" if runs.are_several(rows_of) else ""
     whose += _host_clause(least) if several_hosts else ""
-    yield f"{least['device']}{whose} is busy {_busy_for(least, bound)}."
+    yield f"{least['device']}{whose} is busy {_busy_for(least, bound, main)}."
 
 
 def _least_busy_device(rows: Rows, main: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -160,12 +162,17 @@ def _least_busy_device(rows: Rows, main: Mapping[str, Any] | None) -> Mapping[st
     return min(busy, key=lambda row: row["busy_share"], default=None)
 
 
-def _busy_for(device: Mapping[str, Any], bound: str) -> str:
-    """Of which part of the time a device is busy. bound: what a law says of the share."""
+def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | None) -> str:
+    """Of which part of the time a device is busy. bound: what a law says of the share. main: the steps that
+    the answer is about."""
     if not bound and not device["idle_ps"]:
         return "all the time"
     # What it is idle for is not said again: of that, the first sentence says what holds it up.
     share = f"{units.show(device['busy_share'], 'ratio')} of the time"
+    if main is not None and device["window_ps"] > _HOLES * main["steps"] * main["mean_ps"]:
+        # The first sentence is of the steps, between which most of this time lies.
+        window = units.show(device["window_ps"], "ps")
+        share = f"{units.show(device['busy_share'], 'ratio')} of the {window} from the first step to the last"
     return f"{bound} {share}" if bound else share
 
 

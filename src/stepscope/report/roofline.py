@@ -97,8 +97,10 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
         )
     if use.computing_ps and use.window_ps:
         some = 0 < use.unknown_ps < use.computing_ps
+        # Streams may compute at once, so the sum may be more than the time.
+        added = f", those of {use.rows} streams added up" if use.rows > 1 else ""
         sentences.append(
-            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of {time}"
+            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of {time}{added}"
             + (f", {_share(use.unknown_ps / use.computing_ps)} of it with unknown cost." if some else ".")
         )
     far = next((row for row in _mine(ops, use) if row["roof_share"] is not None), None)

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 _NO_STEPS = "no-steps"
 """The finding that there are none."""
+_OF_MOMENTS = frozenset({"busy_by_device", "busy_by_track", "concurrency", "idle_gaps"})
+"""Sections that say nothing where stacks and changes of memory are shown one after the other."""
+_OF_SLICES = frozenset({"slices_by_name", "busy_by_track"})
+"""Those that say nothing of changes of memory: slices around them are their stacks, and have no length."""
 KEPT_VIEWS = (
     "step", "track_place", "observed", "step_window", "_captured_op", "_device_op", "device_sum", "track_sum",
     "_label_line", "rank_source", "_computing_op",
@@ -67,7 +71,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     problems = [entry for entry in problems if not (of_spans and entry.slug == _NO_STEPS)]
     advised = compiled(trace.query, framework)
     found = findings_of(answers, problems, notes, several, advised, of_libraries)
-    unsaid = _unsaid(found, bool(of_spans), rows_of["step_list"])
+    unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
     work = _work_beside(trace, framework)
     course = start_up.run_course(trace.query)
@@ -122,11 +126,16 @@ def _moments_alone(rows_of: Mapping[str, Rows]) -> tuple[str, ...]:
     return ("Nothing that was recorded has a duration, so where the time went is unknown.",) if events else ()
 
 
-def _unsaid(found: Sequence[ReportFinding], of_spans: bool, steps: Rows) -> frozenset[str]:
+def _unsaid(found: Sequence[ReportFinding], of_spans: bool, rows_of: Mapping[str, Rows]) -> frozenset[str]:
     """Sections that say nothing: those of steps where none was found, and a finding says so, or where nothing
-    but asynchronous spans was recorded."""
+    but asynchronous spans was recorded; those of what a profile does not tell."""
     if of_spans:
         return frozenset({"step_list", "step_parts"})
+    if _only_profiles(rows_of):
+        timed = any(row["recorded_ps"] for row in rows_of["runs_and_hosts"])
+        only_memory = all(row["kind"] == "memory" for row in rows_of["sources"] if row["events_stored"])
+        return (frozenset() if timed else _OF_MOMENTS) | (_OF_SLICES if only_memory else frozenset())
+    steps = rows_of["step_list"]
     whole = step_text.are_whole(steps) and any(finding.slug == _NO_STEPS for finding in found)
     return frozenset({"step_list"}) if whole else frozenset()
 

@@ -33,6 +33,12 @@ OTHER_TOOLS = (
         "give what `nsys export --type sqlite PATH` writes",
     ),
     _tool("trace of Fuchsia", rb"\x10\x00\x04FxT\x16\x00", _PERFETTO),
+    _tool(
+        "trace of Perfetto",
+        # Packets, of which one of the first tells what several clocks show at one moment.
+        rb"\n(?=.{1,4000}2.{1,2}(?:\x10.)?(?:\n[\x04-\x14]\x08[\x01-\x7f]\x10.{1,16}?){3})",
+        _PERFETTO,
+    ),
     _tool("trace of ftrace", rb"# tracer: |TRACE:\n# tracer: ", _PERFETTO),
     _tool("recording of perf", rb"PERFILE2|2ELIFREP", f"print it with `perf script`, then {_FOLDED}"),
     _tool(
@@ -41,6 +47,26 @@ OTHER_TOOLS = (
         rb"[\w:/.-]+:[^\n]*\n\s+[0-9a-f]+ ",
         _FOLDED,
     ),
+    _tool(
+        "call tree of VTune or Visual Studio",
+        rb"(?:\xef\xbb\xbf)?(?:Function Stack,CPU Time|Level,Function Name,Number of Calls,)",
+        "fold it with `inferno-collapse-vtune` or `inferno-collapse-vsprof` and give the folded stacks, "
+        "which stepscope reads",
+    ),
+    _tool(
+        "samples of macOS",
+        rb"Analysis of sampling |<\?xml[^\n]*\n<trace-query-result>",
+        "fold them with `inferno-collapse-sample` or `inferno-collapse-xctrace` and give the folded stacks, "
+        "which stepscope reads",
+    ),
+    _tool(
+        "ops of a Tenstorrent device",
+        rb"OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,",
+        "`tt-perf-report PATH` reads it, or look at the program in Tracy: it has a row for each op",
+    ),
+    _tool("recording of memray", rb"memray\x00", "`memray flamegraph PATH` and `memray stats PATH` read it"),
+    _tool("recording of Java's Flight Recorder", rb"FLR\x00", f"`jfr print PATH` reads it; {_ANEW}"),
+    _tool("execution trace of Go", rb"go 1\.\d+ trace\x00", f"`go tool trace PATH` reads it; {_ANEW}"),
     _tool("recording of simpleperf", rb"SIMPLEPERF", "give what simpleperf's `stackcollapse.py` writes"),
     _tool(
         "profile of callgrind",

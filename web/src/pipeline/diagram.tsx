@@ -37,7 +37,7 @@ export function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: L
   );
   const percent = (ps: number) => `${(100 * ps) / most}%`;
   const before = branches([0, ...placed.map(({ depth }) => depth + 1)]);
-  const own =
+  const programPs =
     pipeline.step_ps !== null && pipeline.traced_step_ps !== null && pipeline.wait_ps !== null
       ? Math.max(pipeline.traced_step_ps - pipeline.wait_ps, 0)
       : null;
@@ -72,15 +72,15 @@ export function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: L
             </td>
             <td class="wide">
               <svg class="need" height="22" role="img" aria-label="the program's own time">
-                {own !== null && (
-                  <rect class="class-compute" width={percent(own)} y="4" height="14">
-                    <title>{`the program itself: ${duration(own)} of a step`}</title>
+                {programPs !== null && (
+                  <rect class="class-compute" width={percent(programPs)} y="4" height="14">
+                    <title>{`the program itself: ${duration(programPs)} of a step`}</title>
                   </rect>
                 )}
-                {own !== null && (
+                {programPs !== null && (
                   <rect
                     class="class-input"
-                    x={percent(own)}
+                    x={percent(programPs)}
                     width={percent(pipeline.wait_ps!)}
                     y="4"
                     height="14"
@@ -90,10 +90,10 @@ export function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: L
                 )}
               </svg>
             </td>
-            <td class="number">{own === null ? "–" : duration(own)}</td>
+            <td class="number">{programPs === null ? "–" : duration(programPs)}</td>
             <td />
             <td colSpan={2} class="quiet">
-              {own === null ? (
+              {programPs === null ? (
                 ""
               ) : (
                 <>

@@ -236,10 +236,10 @@ export class Board {
   }
 
   private remember(): void {
-    const kept = recallOf(this.key);
-    this.arrangement.value = kept.arrangement;
-    this.marks.value = kept.marks;
-    this.colouring.value = kept.colouring;
+    const stored = recallOf(this.key);
+    this.arrangement.value = stored.arrangement;
+    this.marks.value = stored.marks;
+    this.colouring.value = stored.colouring;
   }
 
   private follow(hash: string): void {

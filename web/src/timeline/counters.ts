@@ -15,8 +15,8 @@ const unitOf = (series: string) =>
 /** "machine memory · available" for the series available_bytes of the counter machine memory. */
 export function titleOfCounter(name: string, series: string): string {
   const ending = unitOf(series)?.[0];
-  const told = (ending ? series.slice(0, -ending.length) : series).replaceAll("_", " ").trim();
-  return [name, told !== name && told].filter(Boolean).join(" · ");
+  const detail = (ending ? series.slice(0, -ending.length) : series).replaceAll("_", " ").trim();
+  return [name, detail !== name && detail].filter(Boolean).join(" · ");
 }
 
 /** The largest value of a counter in the window. */

@@ -12,8 +12,8 @@ export interface Place {
 
 /** A length that is kept for the next visit. */
 export function placeOf(key: string, usual: number, least: number, most: number): Place {
-  const kept = Number(recall(key) ?? Number.NaN);
-  return { pixels: signal(Number.isFinite(kept) && kept >= least ? kept : usual), key, least, most };
+  const stored = Number(recall(key) ?? Number.NaN);
+  return { pixels: signal(Number.isFinite(stored) && stored >= least ? stored : usual), key, least, most };
 }
 
 const STEP = 16;

@@ -10,22 +10,22 @@ export interface Kept {
   colouring: Colouring;
 }
 
-export function keepOf(key: string, kept: Kept): void {
-  keep(key, JSON.stringify(kept));
+export function keepOf(key: string, stored: Kept): void {
+  keep(key, JSON.stringify(stored));
 }
 
 /** What was kept under a key; defaults where it is not ours any more. */
 export function recallOf(key: string): Kept {
-  let kept: Partial<Kept> = {};
+  let stored: Partial<Kept> = {};
   try {
-    kept = JSON.parse(recall(key) ?? "{}") as Partial<Kept>;
+    stored = JSON.parse(recall(key) ?? "{}") as Partial<Kept>;
   } catch {
     // another program wrote there
   }
-  const marks = Array.isArray(kept.marks) ? kept.marks : [];
+  const marks = Array.isArray(stored.marks) ? stored.marks : [];
   return {
-    arrangement: { ...UNARRANGED, ...kept.arrangement },
+    arrangement: { ...UNARRANGED, ...stored.arrangement },
     marks: marks.filter((mark) => mark.from < mark.to),
-    colouring: kept.colouring ?? "class",
+    colouring: stored.colouring ?? "class",
   };
 }

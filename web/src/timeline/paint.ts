@@ -56,8 +56,8 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   context.fillRect(0, 0, width, height);
   context.font = ink.font;
   context.textBaseline = "middle";
-  const own = scene.bandsOf && scene.rows.find((row) => row.track)?.track;
-  const recording = own ? scene.bandsOf!(own.track) : null;
+  const drawnTrack = scene.bandsOf && scene.rows.find((row) => row.track)?.track;
+  const recording = drawnTrack ? scene.bandsOf!(drawnTrack.track) : null;
   const measure = (text: string) => context.measureText(text).width;
   const stepsOf = (of: number | null) =>
     drawnSteps(

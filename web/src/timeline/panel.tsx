@@ -130,7 +130,7 @@ function Inside({ around, go, title }: { around: Around[]; go: Go; title: string
 function Children({ detail, go }: { detail: Detail; go: Go }): JSX.Element | null {
   const { children_by_name: names, children_total: total } = detail;
   if (!total) return null;
-  const told = names.reduce((sum, one) => sum + one.slices, 0);
+  const named = names.reduce((sum, child) => sum + child.slices, 0);
   return (
     <>
       <h3>{counted(total, "child", "children")}</h3>
@@ -145,8 +145,8 @@ function Children({ detail, go }: { detail: Detail; go: Go }): JSX.Element | nul
           </li>
         ))}
       </ul>
-      {told < total && (
-        <p class="quiet">{counted(total - told, "more child", "more children")} of other names.</p>
+      {named < total && (
+        <p class="quiet">{counted(total - named, "more child", "more children")} of other names.</p>
       )}
     </>
   );

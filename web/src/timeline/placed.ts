@@ -11,19 +11,19 @@ export function placement(sources: Source[]): { text: string; about: string }[] 
   const aligned = those("collectives"),
     beside = those("begin"),
     after = those("order");
-  const told = [];
+  const facts = [];
   if (aligned.length > 1) {
     const errors = aligned.flatMap(({ residual_ps }) => (residual_ps === null ? [] : [Number(residual_ps)]));
     const known = errors.length === aligned.length;
     const within = known ? ` within ${duration(errors.reduce((a, b) => Math.max(a, b)))}` : "";
     const close = known ? ": nine of ten ends are this close" : "; too few to tell how well";
-    told.push({
+    facts.push({
       text: `${counted(aligned.length, "recording")} aligned${within}`,
       about: `Their clocks are aligned by collectives, which end on all ranks at the same moment${close}.`,
     });
   }
   if (beside.length > 1) {
-    told.push({
+    facts.push({
       text: `${counted(beside.length, "rank")} not aligned`,
       about:
         "Their recordings know neither the time of day nor a collective that all end together, so each " +
@@ -31,10 +31,10 @@ export function placement(sources: Source[]): { text: string; about: string }[] 
     });
   }
   if (after.length && lasting.length > 1) {
-    told.push({
+    facts.push({
       text: `${counted(after.length, "recording")} not aligned`,
       about: `They do not know the time of day, so they follow one another. ${APART}`,
     });
   }
-  return told;
+  return facts;
 }

@@ -61,12 +61,12 @@ export interface Stretch extends Window {
 /** Recordings by where they lie; those that overlap are one stretch, named after all of them. */
 export function stretchesOf(sources: Stretch[]): Stretch[] {
   const found: (Stretch & { titles: Set<string> })[] = [];
-  for (const one of [...sources].sort((a, b) => a.from - b.from)) {
+  for (const source of [...sources].sort((a, b) => a.from - b.from)) {
     const last = found[found.length - 1];
-    if (last && one.from <= last.to) {
-      last.to = Math.max(last.to, one.to);
-      last.titles.add(one.title);
-    } else found.push({ ...one, titles: new Set([one.title]) });
+    if (last && source.from <= last.to) {
+      last.to = Math.max(last.to, source.to);
+      last.titles.add(source.title);
+    } else found.push({ ...source, titles: new Set([source.title]) });
   }
   return found.map(({ from, to, titles }) => ({ from, to, title: [...titles].join(", ") }));
 }

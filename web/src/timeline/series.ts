@@ -42,8 +42,8 @@ export class CounterSeries {
     const answers = await Promise.all(
       [...shifts].map(async (shift) => {
         const span = this.lay.query(window, shift);
-        const told = await this.questions.ask<Counters>(`/api/counters?${span}&px=${px}`);
-        return told?.series.filter(({ track }) => this.lay.shiftOf(track) === shift) ?? null;
+        const answer = await this.questions.ask<Counters>(`/api/counters?${span}&px=${px}`);
+        return answer?.series.filter(({ track }) => this.lay.shiftOf(track) === shift) ?? null;
       }),
     );
     if (this.counted !== window || answers.includes(null)) return;

@@ -164,7 +164,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
     setFrom(null);
   };
   // A colour that tells nothing gives way to one that does.
-  const said =
+  const chosenColouring =
     level && !telling(level.boxes).includes(colouring) ? (telling(level.boxes)[0] ?? "type") : colouring;
   const box = level?.boxes.find((one) => one.path === chosen) ?? null;
   return (
@@ -192,7 +192,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
         <Choice
           label="Colour"
           name="colouring"
-          value={said}
+          value={chosenColouring}
           options={COLOURINGS.map((one) => ({
             value: one,
             text: one,
@@ -260,9 +260,16 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           Reading …
         </p>
       ) : (
-        <Drawing level={level} colouring={said} chosen={chosen} focus={focus} way={way} turn={turn} />
+        <Drawing
+          level={level}
+          colouring={chosenColouring}
+          chosen={chosen}
+          focus={focus}
+          way={way}
+          turn={turn}
+        />
       )}
-      {level && <Legend boxes={level.boxes} colouring={said} />}
+      {level && <Legend boxes={level.boxes} colouring={chosenColouring} />}
       <div class="graph-about" aria-live="polite">
         {open.length > 0 && (
           <p>

@@ -37,10 +37,10 @@ function Recording({ job }: { job: Job }): JSX.Element | null {
       (failure: unknown) => setError(failure),
     );
   };
-  const said = job.running ? "Its first steps are recorded." : "The program has ended.";
+  const state = job.running ? "Its first steps are recorded." : "The program has ended.";
   return (
     <p role="status" class="toolbar">
-      <span>{said}</span>
+      <span>{state}</span>
       {job.recording === "open" ? (
         <a href="#overview">What was recorded</a>
       ) : (

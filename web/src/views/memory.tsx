@@ -25,24 +25,24 @@ interface Allocator {
 type MemoryReport = Report & { allocators?: Allocator[] }; // reports on compiled programs have none
 
 /** An allocator and its peak; its run and host only where there are several, after what differs first. */
-function named(one: Allocator, all: Allocator[]): string {
+function named(allocator: Allocator, all: Allocator[]): string {
   const where = (["run_id", "host_id"] as const)
-    .filter((key) => all.some((other) => other[key] !== one[key]))
-    .map((key) => one[key]);
-  const what = [...new Set([one.allocator, one.device])].filter(Boolean).join(" on ");
+    .filter((key) => all.some((other) => other[key] !== allocator[key]))
+    .map((key) => allocator[key]);
+  const what = [...new Set([allocator.allocator, allocator.device])].filter(Boolean).join(" on ");
   return `${[what, ...where]
     .filter(Boolean)
     .map((part) => plain(part, 60))
-    .join(" / ")}: ${show(one.peak_bytes, "bytes")}`;
+    .join(" / ")}: ${show(allocator.peak_bytes, "bytes")}`;
 }
 
 const isOf =
-  (one: Allocator) =>
+  (allocator: Allocator) =>
   (block: Block): boolean =>
-    block.path === one.path &&
-    block.run_id === one.run_id &&
-    block.allocator === one.allocator &&
-    block.device === one.device;
+    block.path === allocator.path &&
+    block.run_id === allocator.run_id &&
+    block.allocator === allocator.allocator &&
+    block.device === allocator.device;
 
 function One({
   report,
@@ -53,14 +53,14 @@ function One({
   allocators: Allocator[];
   number: number;
 }): JSX.Element {
-  const one = allocators[number]!;
+  const allocator = allocators[number]!;
   const section = report.sections[number];
   const parts =
     allocators.length > 1
-      ? [...(section?.parts ?? []), ...report.sections.filter((one) => one.name === "process")]
+      ? [...(section?.parts ?? []), ...report.sections.filter((s) => s.name === "process")]
       : report.sections;
   // What was held at one moment has no course.
-  const overTime = new Set(one.curve.map((point) => point.ts_ps)).size > 1;
+  const overTime = new Set(allocator.curve.map((point) => point.ts_ps)).size > 1;
   return (
     <>
       {allocators.length > 1 &&
@@ -76,15 +76,18 @@ function One({
           <h2>
             Memory over time{" "}
             <span class="quiet">
-              {plain([one.allocator, one.device].filter(Boolean).join(" on "), 160)}: at most{" "}
-              {show(one.peak_bytes, "bytes")}
+              {plain([allocator.allocator, allocator.device].filter(Boolean).join(" on "), 160)}: at most{" "}
+              {show(allocator.peak_bytes, "bytes")}
             </span>
           </h2>
           <Loaded<{ rows: Block[] }> from="/api/memory/buffers">
             {({ rows }) => {
-              const blocks = rows.filter(isOf(one));
+              const blocks = rows.filter(isOf(allocator));
               const shift = blocks[0]?.shift_ps ?? 0;
-              const points = one.curve.map((point) => ({ ts_ps: point.ts_ps + shift, bytes: point.bytes }));
+              const points = allocator.curve.map((point) => ({
+                ts_ps: point.ts_ps + shift,
+                bytes: point.bytes,
+              }));
               if (!points.length && !blocks.length)
                 return <p class="quiet">No moments were recorded: only what was held is known.</p>;
               return (
@@ -92,8 +95,8 @@ function One({
                   key={number}
                   points={points}
                   blocks={blocks}
-                  peakPs={one.peak_ps === null ? null : one.peak_ps + shift}
-                  peakBytes={one.peak_bytes}
+                  peakPs={allocator.peak_ps === null ? null : allocator.peak_ps + shift}
+                  peakBytes={allocator.peak_bytes}
                   linked
                 />
               );
@@ -155,7 +158,7 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
           label={`${counted(allocators.length, "allocator")}:`}
           name="allocator"
           value={number}
-          options={places(allocators.map((one) => named(one, allocators)))}
+          options={places(allocators.map((allocator) => named(allocator, allocators)))}
           onChoice={(at) => setNumber(Number(at))}
           wide
         />

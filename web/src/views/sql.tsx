@@ -71,8 +71,8 @@ function asTable(answer: Answer): Table {
 function sliceLinks(table: Table): { beside?: (row: Row) => JSX.Element | null } {
   const named = (title: string) => table.columns.find((c) => c.title === title);
   // A row of the table slice has its own number; no other table has all of these columns.
-  const own = ["track_id", "dur_ps", "depth"].every(named) ? named("id") : undefined;
-  const column = named("slice_id") ?? own;
+  const sliceId = ["track_id", "dur_ps", "depth"].every(named) ? named("id") : undefined;
+  const column = named("slice_id") ?? sliceId;
   if (!column) return {};
   return {
     beside: (row) =>
@@ -228,7 +228,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
     });
   useEffect(() => {
     let current = true;
-    let own: Editor | null = null;
+    let mounted: Editor | null = null;
     const brought = () => {
       const sql = queryOf(place.peek());
       if (sql !== null && editor.current && sql !== editor.current.text()) {
@@ -241,7 +241,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
       ({ mount }) => {
         if (!current || !host.current) return;
         const chosen = waiting.current ?? first;
-        own = editor.current = mount(host.current, chosen ?? latest()[0] ?? FIRST, schema.tables, {
+        mounted = editor.current = mount(host.current, chosen ?? latest()[0] ?? FIRST, schema.tables, {
           run: () => running.current(),
           change: () => undefined,
         });
@@ -254,7 +254,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
     return () => {
       current = false;
       unbring();
-      own?.close();
+      mounted?.close();
       editor.current = null;
     };
   }, [schema]);

@@ -156,7 +156,7 @@ fn whole(row: &Row, column: &str) -> Option<i64> {
     }
 }
 
-fn told<'a>(row: &'a Row, column: &str) -> Option<&'a str> {
+fn text<'a>(row: &'a Row, column: &str) -> Option<&'a str> {
     match row.get(column) {
         Some(Value::Text(text)) => Some(text),
         _ => None,
@@ -174,7 +174,7 @@ fn span(row: &Row) -> Option<(i64, i64, i64)> {
 /// one, whether averages include it or not: which of them count is known only beside other sources.
 fn pieces(steps: &[Row]) -> Vec<Piece> {
     let mut found = Vec::new();
-    let apart = |row: &&Row| told(row, "recovered_from") == Some("file");
+    let apart = |row: &&Row| text(row, "recovered_from") == Some("file");
     for row in steps.iter().filter(apart) {
         found.extend(span(row).map(|(open, close, id)| Piece { id, open, close }));
     }
@@ -182,7 +182,7 @@ fn pieces(steps: &[Row]) -> Vec<Piece> {
     let any = others.iter().any(|row| whole(row, "averaged") == Some(1));
     let chosen = others
         .iter()
-        .filter(|row| !any || whole(row, "averaged") == Some(1) || told(row, "kind") == Some("cut_off"))
+        .filter(|row| !any || whole(row, "averaged") == Some(1) || text(row, "kind") == Some("cut_off"))
         .filter_map(|row| span(row));
     let joined = chosen.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1), one.2.min(other.2)));
     found.extend(joined.map(|(open, close, id)| Piece { id, open, close }));

@@ -1,6 +1,6 @@
 //! What the rows of a timeline stand for, as the base view `track_place` has it.
 
-use super::{Row, told, whole};
+use super::{Row, text, whole};
 use crate::classes::Texts;
 use crate::error::Result;
 use crate::store::Store;
@@ -70,15 +70,15 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
     let devices: HashMap<i64, String> = store
         .rows("device")?
         .iter()
-        .filter_map(|row| Some((whole(row, "id")?, told(row, "name")?.to_owned())))
+        .filter_map(|row| Some((whole(row, "id")?, text(row, "name")?.to_owned())))
         .collect();
     let rows = store.rows("track")?;
     let of_all = |text: Option<&str>| text.is_some_and(|text| text.contains("stream:all"));
-    let of_copies = |row: &Row| told(row, "process").is_some_and(|text| text.contains("/memcpy"));
-    let repeats = |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process")) || of_copies(row);
+    let of_copies = |row: &Row| text(row, "process").is_some_and(|text| text.contains("/memcpy"));
+    let repeats = |row: &Row| of_all(text(row, "name")) || of_all(text(row, "process")) || of_copies(row);
     let mut streams: HashMap<Option<i64>, usize> = HashMap::new();
     for row in &rows {
-        if told(row, "kind") == Some("device_stream") && !repeats(row) {
+        if text(row, "kind") == Some("device_stream") && !repeats(row) {
             *streams.entry(whole(row, "device_id")).or_default() += 1;
         }
     }
@@ -87,9 +87,9 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
     let mut named_rows = Vec::with_capacity(rows.len());
     for (number, row) in rows.iter().enumerate() {
         let device_id = whole(row, "device_id");
-        let kind = told(row, "kind").unwrap_or_default();
+        let kind = text(row, "kind").unwrap_or_default();
         let stream = kind == "device_stream";
-        let place = match told(row, "records").unwrap_or_default() {
+        let place = match text(row, "records").unwrap_or_default() {
             _ if matches!(kind, "async" | "counter" | "derived" | "compiler") => Place::None,
             "annotation" => Place::None,
             _ if stream && repeats(row) && streams.contains_key(&device_id) => Place::None,
@@ -98,12 +98,12 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
             _ => Place::Host,
         };
         let named = device_id.and_then(|id| devices.get(&id)).cloned();
-        let device = named.unwrap_or_else(|| told(row, "process").unwrap_or_default().to_owned());
+        let device = named.unwrap_or_else(|| text(row, "process").unwrap_or_default().to_owned());
         let least = *first.entry((place, device)).or_insert(number as i64);
         places.push((place, least));
-        let process = told(row, "process").unwrap_or_default();
+        let process = text(row, "process").unwrap_or_default();
         named_rows.push(Named {
-            name: told(row, "name").unwrap_or_default().to_owned(),
+            name: text(row, "name").unwrap_or_default().to_owned(),
             copies: place == Place::Device && process.contains("/memcpy"),
         });
     }

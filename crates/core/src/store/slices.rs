@@ -74,7 +74,7 @@ pub fn start(heap: Option<Arc<Heap>>, needs: Needs, args: Shape) -> Result<Stage
 }
 
 /// Starts a thread that keeps nothing of the slices it is given: their memory is filled again.
-pub fn let_go(args: Shape) -> Result<Stage<Slices>> {
+pub fn discard(args: Shape) -> Result<Stage<Slices>> {
     Stage::new("slices", move |inbox| {
         while let Some(piece) = inbox.next()? {
             inbox.give_back(piece);
@@ -208,7 +208,7 @@ impl Encoder {
                 self.flush(at < rows)?;
             }
         }
-        self.let_go(0);
+        self.free_args(0);
         // The columns are warm and of use at once; args stay until their batch is written.
         piece.args_json = self.spares.pop().unwrap_or_default();
         self.inbox.give_back(piece);
@@ -425,12 +425,12 @@ impl Encoder {
         self.self_ps.clear();
         self.offsets.truncate(1);
         self.stretches.clear();
-        self.let_go(usize::from(keep));
+        self.free_args(usize::from(keep));
         Ok(())
     }
 
     /// Frees args that are not looked at any more for others; the last `keep` are.
-    fn let_go(&mut self, keep: usize) {
+    fn free_args(&mut self, keep: usize) {
         if self.stretches.iter().any(|text| matches!(text, Text::Held(..))) {
             return;
         }

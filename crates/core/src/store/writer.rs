@@ -96,7 +96,7 @@ impl Writer {
     fn start(&mut self) -> Result<Stage<Slices>> {
         let args = self.args_shape();
         if !self.options.keep {
-            return slices::let_go(args);
+            return slices::discard(args);
         }
         slices::start(self.heap()?, self.options.needs, args)
     }

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from stepscope.instruments.causes.layers import is_gradient
 from stepscope.instruments.causes.query_cache import QueryRows
 
 _INSIDE = re.compile(r"/(?:cond|body)/_\d{1,9}/")
@@ -48,6 +49,24 @@ def loop_of(op: str) -> str | None:
     return op[found[-2].end() if len(found) > 1 else 0 : found[-1].start()]
 
 
+def _loop_of_frames(rows: QueryRows, steps: int) -> GraphLoop | None:
+    """The same where executors of TensorFlow 1 run a loop as ops of its graph: one of them, which gradients
+    have as well, says each time whether to go on. What runs about as often as that one is in a loop."""
+    conditions = [
+        (number, op or name)
+        for _, op_type, op, name, _, _, number in rows
+        if op_type == "LoopCond" and not is_gradient(op or name)
+    ]
+    if not conditions or not steps:
+        return None
+    number, op = max(conditions)
+    each = [row[-1] for row in rows]
+    inside = sum(runs for runs in each if 2 * runs >= number)
+    # Ops beside the loop run once: some steps may have been recorded without their ops.
+    passes = number // min(steps, *each) - 1  # it runs once more, to end the loop
+    return GraphLoop(op, passes) if passes >= _MANY and inside >= _MOST * sum(each) else None
+
+
 def graph_loop(rows: QueryRows, steps: int) -> GraphLoop | None:
     """The loop to which most of the runs of ops belong. rows: of the statement computing_ops."""
     runs: Counter[str] = Counter()
@@ -58,7 +77,7 @@ def graph_loop(rows: QueryRows, steps: int) -> GraphLoop | None:
         if loop is not None:
             most[loop] = max(most[loop], number)
     if not most or not steps:
-        return None
+        return _loop_of_frames(rows, steps)
     loop = max(most, key=lambda name: (runs[name], name))
     enough = most[loop] >= _MANY * steps and runs[loop] >= _MOST * runs.total()
     return GraphLoop(loop, most[loop] // steps) if enough else None

@@ -153,7 +153,7 @@ class HostSteps:
             self.query(statement("slice_count", source_id=source)).rows()[0][0] for source in self.sources
         ]
         events = sum(count or 0 for count in counts)
-        durations = [(of_call, series, value) for of_call, series, value in rows]
+        durations = [(of_call, series, value, early) for of_call, series, value, early in rows]
         return paces_of(durations, events / len(self.all_steps))
 
     @cached_property

@@ -35,6 +35,12 @@ class PaceThresholds:
         "the cause lies beside the call when so much of it fits there: medians do not add up",
         slack=(0.0, inf),
     )
+    warm: float = tuned(
+        0.75,
+        "steps before a recording of which the last is shorter than this part of their median warm up",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
     few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=(0.0, inf))
 
 
@@ -79,12 +85,18 @@ class Paces:
         return max(self.traced_ps - self.untraced_ps - self.events * THRESHOLDS.event_ps * 2, 0.0)
 
 
-def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | None:
-    """From the rows of traced_durations, in nanoseconds: whether it is the call, series, duration. None
-    without enough steps of both kinds."""
+def paces_of(rows: Sequence[tuple[bool, str, float, bool]], events: float) -> Paces | None:
+    """From the rows of traced_durations, in nanoseconds: whether it is the call, series, duration, whether it
+    is before those that a profiler recorded. None without enough steps of both kinds."""
 
     def typical(of_call: bool, series: str) -> float | None:
-        values = [value for call, name, value in rows if call == of_call and name == series]
+        of_series = [row[2:] for row in rows if row[:2] == (of_call, series)]
+        values = [value for value, early in of_series if not early]
+        if len(values) < THRESHOLDS.few_steps:
+            # A program that ends with its recording leaves those before it, unless they still get shorter.
+            values = [value for value, _ in of_series]
+            if values and values[-1] < THRESHOLDS.warm * median(values):
+                return None
         return 1000 * median(values) if len(values) >= THRESHOLDS.few_steps else None
 
     traced, untraced = typical(False, "traced_ns"), typical(False, "untraced_ns")

@@ -27,7 +27,7 @@ from stepscope.instruments.causes.judgement import (
 from stepscope.instruments.causes.lock_holders import line_beside_label
 from stepscope.instruments.causes.mixed_lines import MixedLine, aside_line, mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
-from stepscope.instruments.causes.second_line import lines_of
+from stepscope.instruments.causes.second_line import lines_of, other_labels
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.instruments.step_breakdown.interpreter_lock import ACTIVE
 from stepscope.library.statements import Query
@@ -123,7 +123,8 @@ def _explained(
         found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
     if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
         found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
-    return replace(found, garbage=garbage_of(host), lines=lines_of(host, name, found))
+    together = found.together or other_labels(host, name, found, share)
+    return replace(found, garbage=garbage_of(host), lines=lines_of(host, name, found), together=together)
 
 
 def garbage_of(host: HostSteps) -> GarbageCollection | None:

@@ -1,5 +1,5 @@
-"""A second line of the program that takes nearly as much by the label of the cause: who mends the first alone
-gains half of what it seems."""
+"""What else is to be known of the line of a cause: a second line that takes nearly as much by the same label,
+so that who mends the first alone gains half of what it seems, and what its function takes by other labels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from collections import Counter
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Explanation, SharedLine
+from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare, SharedLine
+from stepscope.instruments.step_breakdown.labels import Label
 
 _NEARLY, _LITTLE = 0.5, 0.1
 """It takes this part of what the first does, and this part of a step."""
+_MOST, _MORE, _ALL, _TOLD = 0.5, 1.5, 0.95, 0.01
+"""A function takes most of a step, so many times what it takes by the label of the cause, and less than this
+part, which makes it the step itself; and this part of a step by a label that is told."""
 _OF_LINES = ("python", "copy", "wait")
 """Causes that lie in a line. Ops are launched all over the program."""
 
@@ -33,6 +37,30 @@ def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[Shar
         return ()
     shares = ((first, of_first.total()), (second, second_ps))
     return tuple(SharedLine(line, ps / host.whole_ps) for line, ps in shares)
+
+
+def other_labels(
+    host: HostSteps, name: CauseName, found: Explanation, share: float
+) -> tuple[LabelShare, ...]:
+    """What the function of the line takes of a mean step by each label, the longest first, where that is most
+    of the step and much more than it takes by the label of the cause; nothing for the loop of the steps. A
+    metric that reads element by element is Python, and launches and runs as many ops."""
+    line = found.spent_in or found.place
+    if name not in _OF_LINES or line is None or found.op is not None or not host.stacks.stacks:
+        return ()
+    if line.function == "<module>" or function_of(line) in host.stacks.loops:
+        return ()
+    took: Counter[Label] = Counter()
+    paths = host.stacks.paths
+    for _, stack_id, label, dur_ps in host.sampled_parts:
+        if _passes(paths.get(stack_id, ()), line):
+            took[label] += dur_ps
+    least = max(_MOST, _MORE * share) * host.whole_ps
+    if not least <= took.total() < _ALL * host.whole_ps:
+        return ()
+    steps = len(host.steps)
+    parts = (LabelShare(label, ps // steps, ps / host.whole_ps) for label, ps in took.most_common())
+    return tuple(part for part in parts if part.share >= _TOLD)
 
 
 def _took(host: HostSteps, name: CauseName) -> Counter[CallPath]:

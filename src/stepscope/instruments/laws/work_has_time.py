@@ -7,7 +7,7 @@ from stepscope.instruments.laws.violation import Broken, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "Every kernel has a begin, and an end after it."
-TOLERANCE = "A clock that tells whole microseconds only: a kernel may be shorter."
+TOLERANCE = "A clock that tells whole microseconds only: some kernels may be shorter."
 WEAKENS: tuple[Weakens, ...] = ("busy", "share", "left", "mean")
 OF_DEVICES = True
 

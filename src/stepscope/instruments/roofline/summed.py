@@ -30,7 +30,7 @@ class Use(NamedTuple):
     """What a device did while steps ran. window_ps: from the first step to the end of the last; steps_ps:
     the steps' part of it. flops: operations of ops whose cost is known. mfu, memory_share: the time that
     these operations and their bytes need at the peaks, as part of the window; None without peaks. least_ps:
-    of ops whose least time is known, in least_of_ps."""
+    of ops whose least time is known, in least_of_ps. rows: streams whose times are added up in these."""
 
     run_id: str
     host_id: str
@@ -47,6 +47,7 @@ class Use(NamedTuple):
     least_ps: int
     least_of_ps: int
     peaks_by: str | None
+    rows: int
 
 
 def costs(query: Query, peak: tuple[float, float] | None = None) -> list[dict[str, Any]]:
@@ -74,11 +75,18 @@ def uses(rows: Iterable[Mapping[str, Any]], query: Query) -> list[Use]:
     for row in rows:
         key = row["run_id"], row["host_id"], row["source_id"], row["device"]
         groups.setdefault(key, []).append(row)
-    found = [_use(key, members, windows[key[2]]) for key, members in groups.items() if key[2] in windows]
+    streams = {(source, device): n for source, device, n in query(statement("computing_rows")).rows()}
+    found = [
+        _use(key, members, windows[key[2]], streams.get(key[2:], 1))
+        for key, members in groups.items()
+        if key[2] in windows
+    ]
     return sorted(found, key=lambda use: (-use.computing_ps, use.source_id, use.device))
 
 
-def _use(key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], window: Window) -> Use:
+def _use(
+    key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], window: Window, streams: int
+) -> Use:
     known = [row for row in rows if row["flops"] is not None]
     computing_ps = sum(row["self_ps"] for row in rows)
     bounded = [row for row in rows if row["least_ps"] is not None]
@@ -93,6 +101,7 @@ def _use(key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], wind
         sum(row["least_ps"] for row in bounded),
         sum(row["self_ps"] for row in bounded),
         next((row["peaks_by"] for row in rows if row["peaks_by"]), None),
+        streams,
     )
 
 

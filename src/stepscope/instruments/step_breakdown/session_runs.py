@@ -90,7 +90,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
 def _traced_calls(query: Query) -> defaultdict[tuple[str, str], list[float]]:
     """How long each traced call of a host took, in picoseconds."""
     calls: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for run_id, host_id, of_call, series, value in query(statement("traced_durations")).rows():
+    for run_id, host_id, of_call, series, value, _ in query(statement("traced_durations")).rows():
         if of_call and series == "traced_ns":
             calls[run_id, host_id].append(1000 * value)
     return calls

@@ -1,7 +1,7 @@
 -- Runs and hosts
 --
 -- question: What was recorded, where, and for how long?
--- reads: source, capture, step, device
+-- reads: source, source_note, capture, step, device
 -- notes: A step counts when averages include it. recorded_ps adds up captures made one after the
 --   other, such as files of single steps; where one file holds several such steps, it adds up these
 --   steps. Files that hold nothing but a graph tell what could run, not what ran, checkpoints tell what was
@@ -20,7 +20,7 @@
 --   events_lost | int | Lost | events seen but not stored
 --   steps | int | Steps | steps that averages include
 --   steps_left_out | int | Left out | steps that averages leave out
---   recorded_ps | ps | Recorded | from the first to the last event of each capture, added up
+--   recorded_ps | ps | Recorded | from the first to the last event of each capture with times, added up
 --   complete | bool | Complete | true when every source was read whole
 WITH sources AS (
   SELECT
@@ -52,6 +52,9 @@ captures AS (
   SELECT c.run_id, c.host_id, SUM(COALESCE(a.apart_ps, c.dur_ps)) AS total_ps
   FROM capture AS c
   LEFT JOIN apart AS a ON a.source_id = c.source_id
+  WHERE c.source_id NOT IN (
+    SELECT n.source_id FROM source_note AS n WHERE n.slug IN ('memory-without-times', 'samples-without-times')
+  )
   GROUP BY c.run_id, c.host_id
 ),
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,10 +19,7 @@ DTYPES = {
     23: "float8_e4m3b11fnuz", 24: "float8_e5m2fnuz", 25: "float8_e4m3fnuz",
 }  # fmt: skip
 """Element types by their number in xla_data.proto, as numpy and ml_dtypes call them."""
-BITS = {
-    1: 8, 2: 8, 3: 16, 4: 32, 5: 64, 6: 8, 7: 16, 8: 32, 9: 64, 10: 16, 11: 32, 12: 64, 15: 64, 16: 16,
-    18: 128, 19: 8, 20: 8, 21: 4, 22: 4, 23: 8, 24: 8, 25: 8,
-}  # fmt: skip
+BITS = {number: 8 if name == "bool" else int(re.findall(r"\d+", name)[0]) for number, name in DTYPES.items()}
 
 
 class ArrayShape(NamedTuple):

@@ -7,7 +7,7 @@ use super::merge::merge;
 use super::notes;
 use super::origin;
 use super::piece::{Delta, Flaw, Flaws, Piece};
-use super::rows::{Rows, Told, step_number};
+use super::rows::{Event, Rows, step_number};
 use crate::classes::{Task, task};
 use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use crate::error::Result;
@@ -116,9 +116,9 @@ impl<'w> Committer<'w> {
         }
         let held = std::mem::take(&mut self.held);
         let first: Vec<i64> = held.iter().flat_map(|held| &held.piece.first_us).copied().collect();
-        let told = self.writer.facts.meta.get(origin::TOLD);
-        let told = told.and_then(|text| text.parse().ok());
-        self.origin_us = Some(origin::choose(&first, told));
+        let stored = self.writer.facts.meta.get(origin::TOLD);
+        let stored = stored.and_then(|text| text.parse().ok());
+        self.origin_us = Some(origin::choose(&first, stored));
         for mut held in held {
             self.commit(&mut held.piece, held.owner, &held.bytes, held.at)?;
         }
@@ -171,9 +171,9 @@ impl<'w> Committer<'w> {
             let args = &piece.args[args_start..record.args_end];
             args_start = record.args_end;
             let offset = at + record.offset as u64;
-            let mut told =
-                Told { record, codes: &mut codes, args, ts_ps: record.ts_ps.saturating_add(shift), offset };
-            self.rows.take(&mut told, self.needs.tables, self.writer, &mut self.flaws)?;
+            let mut event =
+                Event { record, codes: &mut codes, args, ts_ps: record.ts_ps.saturating_add(shift), offset };
+            self.rows.take(&mut event, self.needs.tables, self.writer, &mut self.flaws)?;
             before.resize(self.rows.spans.done.len(), record.slices_before);
         }
         let all = slices.len();
@@ -230,15 +230,15 @@ impl<'w> Committer<'w> {
         if self.needs.tables {
             let mut steps = steps.iter().peekable();
             for i in 0..slices.len() {
-                let told =
+                let number =
                     steps.next_if(|(index, _)| *index as usize == i).map_or(MISSING, |(_, step)| *step);
                 let repeats = self.repeats.get(slices.category[i] as usize) == Some(&true);
                 let (by_name, task) = self.names[slices.name[i] as usize];
                 self.rows.tracks.holds(slices.track[i], task);
-                let marks = told != MISSING || by_name || self.rows.tracks.delimits(slices.track[i]);
+                let marks = number != MISSING || by_name || self.rows.tracks.delimits(slices.track[i]);
                 if !repeats && marks {
                     let name = self.writer.names.get(slices.name[i]).to_owned();
-                    self.marker(&slices, i, told, &name)?;
+                    self.marker(&slices, i, number, &name)?;
                 } else if self.begins.get(slices.op_name[i] as usize) == Some(&true) {
                     self.marker(&slices, i, MISSING, RUN_BEGINS)?;
                 }
@@ -247,9 +247,9 @@ impl<'w> Committer<'w> {
         self.writer.push_unordered(slices)
     }
 
-    fn marker(&mut self, slices: &SliceColumns, i: usize, told: i64, name: &str) -> Result<()> {
+    fn marker(&mut self, slices: &SliceColumns, i: usize, number: i64, name: &str) -> Result<()> {
         let args_start = if i == 0 { 0 } else { slices.args_end[i - 1] as usize };
-        let step = step_number(told, name);
+        let step = step_number(number, name);
         let cells = [
             Cell::I64(i64::from(slices.track[i])),
             Cell::Text(name),

@@ -78,7 +78,7 @@ pub struct Scanner {
     /// Tracks by process and thread, see [`super::tracks::thread_key`].
     pub(super) tracks: Interner,
     owner: (usize, u32),
-    told: (usize, usize),
+    sent: (usize, usize),
     pub(super) extras: Vec<(Text, Field)>,
     /// Op name and type as fields of the event itself: our own exports have them.
     pub(super) own_op: (Field, Field),
@@ -130,16 +130,16 @@ impl Scanner {
     pub fn delta(&mut self) -> Delta {
         let delta = Delta {
             owner: self.owner,
-            words: Texts::since(&self.words, self.told.0),
-            tracks: Texts::since(&self.tracks, self.told.1),
+            words: Texts::since(&self.words, self.sent.0),
+            tracks: Texts::since(&self.tracks, self.sent.1),
         };
-        self.told = (self.words.len(), self.tracks.len());
+        self.sent = (self.words.len(), self.tracks.len());
         if self.words.bytes() + self.tracks.bytes() > WORDS_BYTES
             || self.words.len() + self.tracks.len() > WORDS
         {
             (self.words, self.tracks, self.threads, self.recent) = Default::default();
             self.classes.clear();
-            self.told = (0, 0);
+            self.sent = (0, 0);
             self.owner.1 += 1;
         }
         delta

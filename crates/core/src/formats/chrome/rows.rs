@@ -46,8 +46,8 @@ pub struct Sum {
     pub rows: u64,
 }
 
-/// A record with its texts.
-pub struct Told<'a> {
+/// An event: its record with its texts.
+pub struct Event<'a> {
     /// The record itself.
     pub record: &'a Record,
     /// Its texts, as the worker numbered them.
@@ -64,67 +64,67 @@ impl Rows {
     /// Takes a record. `tables` is false when nobody will look at instants, counters and flows.
     pub fn take(
         &mut self,
-        told: &mut Told<'_>,
+        event: &mut Event<'_>,
         tables: bool,
         writer: &mut Writer,
         flaws: &mut Flaws,
     ) -> Result<()> {
-        let phase = told.record.phase;
+        let phase = event.record.phase;
         if phase != b'M' {
-            writer.facts.cover(told.ts_ps, told.ts_ps);
+            writer.facts.cover(event.ts_ps, event.ts_ps);
         }
         match phase {
             b'M' => {
                 self.names += 1;
-                let name = told.codes.word(told.record.name).unwrap_or(b"");
-                self.tracks.metadata(told.codes.track(told.record.track), name, told.args)
+                let name = event.codes.word(event.record.name).unwrap_or(b"");
+                self.tracks.metadata(event.codes.track(event.record.track), name, event.args)
             }
             b'B' | b'E' => {
-                let track = told.codes.map_track(told.record.track, &mut self.tracks)?;
-                self.end(told, track, phase == b'B', false, writer, flaws);
+                let track = event.codes.map_track(event.record.track, &mut self.tracks)?;
+                self.end(event, track, phase == b'B', false, writer, flaws);
                 Ok(())
             }
             b'b' | b'e' | b'S' | b'F' => {
                 let begin = matches!(phase, b'b' | b'S');
-                let track = self.sequence(told, begin)?;
-                self.end(told, track, begin, true, writer, flaws);
+                let track = self.sequence(event, begin)?;
+                self.end(event, track, begin, true, writer, flaws);
                 Ok(())
             }
-            b's' | b't' | b'f' => self.flow(told, tables, writer),
-            b'C' => self.counter(told, tables, writer, flaws),
-            _ => self.instant(told, tables, writer, flaws),
+            b's' | b't' | b'f' => self.flow(event, tables, writer),
+            b'C' => self.counter(event, tables, writer, flaws),
+            _ => self.instant(event, tables, writer, flaws),
         }
     }
 
     fn end(
         &mut self,
-        told: &mut Told<'_>,
+        event: &mut Event<'_>,
         track: u32,
         begin: bool,
         by_name: bool,
         writer: &mut Writer,
         flaws: &mut Flaws,
     ) {
-        let record = told.record;
-        self.tracks.reach(track, told.ts_ps);
+        let record = event.record;
+        self.tracks.reach(track, event.ts_ps);
         let end = End {
             begin,
-            ts_ps: told.ts_ps,
-            name: told.codes.name(record.name, writer),
-            category: told.codes.category(record.category, writer),
-            op_name: told.codes.op_name(record.op_name, writer),
-            op_type: told.codes.op_type(record.op_type, writer),
+            ts_ps: event.ts_ps,
+            name: event.codes.name(record.name, writer),
+            category: event.codes.category(record.category, writer),
+            op_name: event.codes.op_name(record.op_name, writer),
+            op_type: event.codes.op_type(record.op_type, writer),
             correlation: record.correlation,
             step: record.step,
-            args: told.args.to_vec(),
-            offset: told.offset,
+            args: event.args.to_vec(),
+            offset: event.offset,
         };
         self.spans.take(track, by_name, end, flaws);
     }
 
     /// Fills `key` with what makes an id unique beside its process.
-    fn id_key(&mut self, told: &Told<'_>, kind: u8) {
-        let record = told.record;
+    fn id_key(&mut self, event: &Event<'_>, kind: u8) {
+        let record = event.record;
         self.key.clear();
         self.key.push(kind);
         let mut push = |text: Option<&[u8]>| {
@@ -132,36 +132,36 @@ impl Rows {
             self.key.extend_from_slice(&(text.len() as u32).to_le_bytes());
             self.key.extend_from_slice(text);
         };
-        push(told.codes.word(record.category));
-        push(told.codes.word(record.scope));
+        push(event.codes.word(record.category));
+        push(event.codes.word(record.scope));
         match record.id {
             // No text is that long.
             Id::Number(number) => {
                 self.key.extend_from_slice(&u32::MAX.to_le_bytes());
                 self.key.extend_from_slice(&number.to_le_bytes());
             }
-            Id::Word(code) => push(told.codes.word(code)),
+            Id::Word(code) => push(event.codes.word(code)),
             Id::Missing => push(None),
         }
     }
 
     /// Track of an asynchronous sequence. An id holds in its process; a plain one that is not open
     /// there, and one declared global, is looked for in the others.
-    fn sequence(&mut self, told: &mut Told<'_>, begin: bool) -> Result<u32> {
-        let record = told.record;
-        self.id_key(told, b'a');
+    fn sequence(&mut self, event: &mut Event<'_>, begin: bool) -> Result<u32> {
+        let record = event.record;
+        self.id_key(event, b'a');
         if record.id_scope == b'g'
             && let Some(track) = self.begun.get(&self.key)
         {
             return Ok(*track);
         }
-        let mut id = told.codes.id(record.id).unwrap_or_default().into_owned();
-        if let Some(scope) = told.codes.text(record.scope) {
+        let mut id = event.codes.id(record.id).unwrap_or_default().into_owned();
+        if let Some(scope) = event.codes.text(record.scope) {
             id.push_str(" of ");
             id.push_str(scope);
         }
-        let category = told.codes.word(record.category);
-        let track = self.tracks.sequence(told.codes.track(record.track), category, id.as_bytes())?;
+        let category = event.codes.word(record.category);
+        let track = self.tracks.sequence(event.codes.track(record.track), category, id.as_bytes())?;
         if record.id_scope != b'l' {
             if begin {
                 self.begun.insert(self.key.clone(), track);
@@ -177,19 +177,19 @@ impl Rows {
 
     /// Stations of one arrow share category, scope and id. A second start under an id that has one
     /// begins another arrow.
-    fn flow(&mut self, told: &mut Told<'_>, tables: bool, writer: &mut Writer) -> Result<()> {
-        let record = told.record;
-        let track = told.codes.map_track(record.track, &mut self.tracks)?;
-        self.tracks.reach(track, told.ts_ps);
+    fn flow(&mut self, event: &mut Event<'_>, tables: bool, writer: &mut Writer) -> Result<()> {
+        let record = event.record;
+        let track = event.codes.map_track(record.track, &mut self.tracks)?;
+        self.tracks.reach(track, event.ts_ps);
         // An arrow that a slice declares is no event of its own.
         self.arrows.events += u64::from(record.id_scope != b'b');
         if !tables {
             return Ok(());
         }
         self.arrows.rows += 1;
-        self.id_key(told, if record.id_scope == b'b' { b'b' } else { b'f' });
+        self.id_key(event, if record.id_scope == b'b' { b'b' } else { b'f' });
         if record.id_scope == b'l' {
-            self.key.extend_from_slice(thread_ids(told.codes.track(record.track)).0.unwrap_or(b""));
+            self.key.extend_from_slice(thread_ids(event.codes.track(record.track)).0.unwrap_or(b""));
         }
         let flow = self.flows.intern(&self.key) as usize;
         let start = record.phase == b's';
@@ -213,30 +213,30 @@ impl Rows {
             }),
             Cell::I64(i64::from(track)),
             Cell::Null,
-            Cell::Text(told.codes.text(record.name).unwrap_or("")),
-            told.codes.text(record.category).map_or(Cell::Null, Cell::Text),
-            Cell::I64(told.ts_ps),
-            notes::args_cell(told.args),
+            Cell::Text(event.codes.text(record.name).unwrap_or("")),
+            event.codes.text(record.category).map_or(Cell::Null, Cell::Text),
+            Cell::I64(event.ts_ps),
+            notes::args_cell(event.args),
         ];
         writer.row(Table::Flow, &cells).map(drop)
     }
 
     fn counter(
         &mut self,
-        told: &mut Told<'_>,
+        event: &mut Event<'_>,
         tables: bool,
         writer: &mut Writer,
         flaws: &mut Flaws,
     ) -> Result<()> {
-        let record = told.record;
-        let (name, id) = (told.codes.word(record.name).unwrap_or(b""), told.codes.id(record.id));
+        let record = event.record;
+        let (name, id) = (event.codes.word(record.name).unwrap_or(b""), event.codes.id(record.id));
         let id = id.as_deref().map(str::as_bytes);
-        let track = self.tracks.counter(told.codes.track(record.track), name, id)?;
-        self.tracks.reach(track, told.ts_ps);
-        let name = told.codes.text(record.name).unwrap_or("");
+        let track = self.tracks.counter(event.codes.track(record.track), name, id)?;
+        self.tracks.reach(track, event.ts_ps);
+        let name = event.codes.text(record.name).unwrap_or("");
         let mut rows = 0;
         let mut result = Ok(());
-        each_member(told.args, |series, shape, text| {
+        each_member(event.args, |series, shape, text| {
             if series.starts_with(b"$") {
                 return;
             }
@@ -253,14 +253,14 @@ impl Rows {
                 Cell::I64(i64::from(track)),
                 Cell::Text(name),
                 Cell::Text(std::str::from_utf8(series).unwrap_or("")),
-                Cell::I64(told.ts_ps),
+                Cell::I64(event.ts_ps),
                 value.map_or(Cell::Null, Cell::F64),
             ];
             result = writer.row(Table::Counter, &cells).map(drop);
         });
         if rows == 0 {
             self.lost += 1;
-            flaws.add(Flaw::CounterWithoutValue, told.offset);
+            flaws.add(Flaw::CounterWithoutValue, event.offset);
         } else {
             self.counters.events += 1;
             self.counters.rows += if tables { rows } else { 0 };
@@ -270,12 +270,12 @@ impl Rows {
 
     fn instant(
         &mut self,
-        told: &mut Told<'_>,
+        event: &mut Event<'_>,
         tables: bool,
         writer: &mut Writer,
         flaws: &mut Flaws,
     ) -> Result<()> {
-        let record = told.record;
+        let record = event.record;
         let kind = match record.phase {
             b'i' | b'I' => "instant",
             b'R' => "mark",
@@ -288,39 +288,39 @@ impl Rows {
             b'(' | b')' => "context",
             b'n' | b'T' | b'p' => "async",
             _ => {
-                flaws.add(Flaw::UnknownPhase, told.offset);
+                flaws.add(Flaw::UnknownPhase, event.offset);
                 "unknown"
             }
         };
         let track = match record.phase {
-            b'n' | b'T' | b'p' => self.sequence(told, false)?,
-            _ => told.codes.map_track(record.track, &mut self.tracks)?,
+            b'n' | b'T' | b'p' => self.sequence(event, false)?,
+            _ => event.codes.map_track(record.track, &mut self.tracks)?,
         };
-        self.tracks.reach(track, told.ts_ps);
+        self.tracks.reach(track, event.ts_ps);
         self.instants.events += 1;
         if !tables {
             return Ok(());
         }
         self.instants.rows += 1;
         let has_id = matches!(record.phase, b'N' | b'O' | b'D' | b'n' | b'T' | b'p');
-        let id = told.codes.id(record.id).filter(|_| has_id);
+        let id = event.codes.id(record.id).filter(|_| has_id);
         let cells = [
             Cell::I64(i64::from(track)),
-            Cell::Text(told.codes.text(record.name).unwrap_or("")),
-            told.codes.text(record.category).map_or(Cell::Null, Cell::Text),
+            Cell::Text(event.codes.text(record.name).unwrap_or("")),
+            event.codes.text(record.category).map_or(Cell::Null, Cell::Text),
             Cell::Text(kind),
             id.as_deref().map_or(Cell::Null, Cell::Text),
-            Cell::I64(told.ts_ps),
-            notes::args_cell(told.args),
+            Cell::I64(event.ts_ps),
+            notes::args_cell(event.args),
         ];
         writer.row(Table::Instant, &cells).map(drop)
     }
 }
 
 /// The step number of a slice: told by its arguments or by its name.
-pub fn step_number(told: i64, name: &str) -> i64 {
-    if told != MISSING {
-        return told;
+pub fn step_number(number: i64, name: &str) -> i64 {
+    if number != MISSING {
+        return number;
     }
     let number = name.strip_prefix("ProfilerStep#").and_then(|digits| digits.parse().ok());
     number.unwrap_or(MISSING)

@@ -197,7 +197,7 @@ impl Tracks {
         }
         let is_thread = name.starts_with(b"thread_") && tid.is_some();
         let delimits = name == b"thread_name"
-            && value(b"name").is_some_and(|told| shows_steps(&told))
+            && value(b"name").is_some_and(|text| shows_steps(&text))
             && self.is_accelerator(pid);
         let about = match name {
             b"process_name" | b"process_labels" | b"process_sort_index" => {
@@ -220,7 +220,7 @@ impl Tracks {
             }
         };
         let one_of = |words: &[&'static str], key: &[u8]| {
-            value(key).and_then(|told| words.iter().copied().find(|word| *word == told))
+            value(key).and_then(|text| words.iter().copied().find(|word| *word == text))
         };
         if name == b"thread_name" {
             about.kind = one_of(&KINDS, b"kind").or(about.kind);

@@ -136,8 +136,8 @@ impl Emitter<'_> {
         // TensorFlow 1.15 leaves what was in memory there: nothing is scheduled after it began.
         let began = times.start_ns.map(i128::from);
         let sound = |ns: &i128| began.is_none_or(|began| *ns <= began);
-        let told = times.scheduled_ns.filter(sound);
-        let scheduled = told.map_or(Cell::Null, |ns| cell(before(ns)));
+        let known = times.scheduled_ns.filter(sound);
+        let scheduled = known.map_or(Cell::Null, |ns| cell(before(ns)));
         let op_start = cell(after(times.op_start_ns));
         let op_end = if times.op_end_ns == 0 { Cell::Null } else { cell(after(times.op_end_ns)) };
         if unplaced > 0 {
@@ -145,7 +145,7 @@ impl Emitter<'_> {
             let offset = self.found.execs[placed.exec as usize].offset;
             self.writer.note("moment-out-of-range", Effect::Missing, 1, Some(offset), detail);
         }
-        if told.is_none() && times.scheduled_ns.is_some() {
+        if known.is_none() && times.scheduled_ns.is_some() {
             let detail = "executions say that they were scheduled after they began, which is left out";
             let offset = self.found.execs[placed.exec as usize].offset;
             self.writer.note("moment-out-of-range", Effect::Info, 1, Some(offset), detail);

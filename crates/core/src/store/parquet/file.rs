@@ -119,12 +119,12 @@ impl Output {
         let mut chunk = encoder.close()?;
         let known = &mut chunk.close_mut().metadata;
         // The crate leaves NaN out of the bounds, and readers do not agree on whether it is beyond them.
-        if let Some(told) = known.statistics()
-            && told.nan_count_opt() > Some(0)
+        if let Some(statistics) = known.statistics()
+            && statistics.nan_count_opt() > Some(0)
         {
-            let unbounded = Statistics::double(None, None, None, told.null_count_opt(), false);
-            let told = known.clone().into_builder().set_statistics(unbounded);
-            *known = told.build()?;
+            let unbounded = Statistics::double(None, None, None, statistics.null_count_opt(), false);
+            let rebuilt = known.clone().into_builder().set_statistics(unbounded);
+            *known = rebuilt.build()?;
         }
         Ok(chunk)
     }

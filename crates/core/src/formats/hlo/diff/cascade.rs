@@ -26,12 +26,12 @@ pub struct Steps<'a> {
 impl<'a> Steps<'a> {
     /// Two sides of one strictness.
     pub fn new(a: &'a Side<'a>, b: &'a Side<'a>, named: bool) -> Self {
-        let told = named && a.op.iter().chain(&b.op).any(|&op| op != 0);
+        let is_named = named && a.op.iter().chain(&b.op).any(|&op| op != 0);
         Steps {
             a,
             b,
             plain: [Labels::of(a, false), Labels::of(b, false)],
-            named: told.then(|| [Labels::of(a, true), Labels::of(b, true)]),
+            named: is_named.then(|| [Labels::of(a, true), Labels::of(b, true)]),
         }
     }
 
