@@ -711,8 +711,8 @@ NOTES: dict[str, Message] = {
         "Nothing in the recording says where an iteration of the program begins: no numbered mark, no "
         "Session.run, no call of a tf.function, no update of an optimizer, no call that fetches a batch. "
         "There are no step times, and shares of time refer to the whole capture, start-up included.",
-        "Mark the steps: tf.profiler.experimental.Trace('train', step_num=i, _r=1) around the body of "
-        "the loop, jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.",
+        "Mark the steps: tf.profiler.experimental.Trace('train', step_num=i, _r=1) around the body of the "
+        "loop (since TensorFlow 2.3), jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.",
     ),
     "no-trace-in-events": Message(
         "Event files without a recording",

@@ -77,6 +77,20 @@ def test_a_reduction_belongs_to_its_windows() -> None:
     assert {stage.nested_in for stage in stages[2:]} == {stages[1]}
 
 
+def test_how_often_is_no_other_transformation() -> None:
+    """TensorFlow names an iterator by it."""
+    stages = stages_of("Model::FiniteSkip", "Model::FiniteSkip::FiniteTake")
+    assert [label(stage) for stage in stages] == ["Model", "skip (1)", "take (0)"]
+
+
+def test_the_surer_of_equal_changes_comes_first() -> None:
+    """A map may not gain by more threads what it gains by having none of its Python."""
+    helping = [change for change in in_place(at_once=16).changes if change.helps]
+    keys = [(change.prediction.step_ps, change.prediction.high_ps) for change in helping]
+    assert keys == sorted(keys)
+    assert helping[0].name != "parallelise_map"
+
+
 def test_options_are_the_users() -> None:
     stages = stages_of("Model::PrivateThreadPool", "Model::PrivateThreadPool::Range")
     assert [runs_as(stage) for stage in stages] == [

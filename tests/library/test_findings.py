@@ -69,6 +69,18 @@ def test_input_wait():
     assert "input_wait" not in found(draw(STEPS + "cpu/t thread : [QUEUE]"), ("input_wait",))
 
 
+def test_input_that_only_samples_show():
+    """Whose Python is sampled while steps wait: tf.data's iterator, or a loader of the program's own."""
+    tables = draw(STEPS)
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="input", dur_ps=step["dur_ps"])
+    assert "Python of its own" in found(tables, ("input_wait",))["input_wait"][0]["advice"]
+    file = "tensorflow_core/python/data/ops/iterator_ops.py"
+    tables.add("frame", function="_next_internal", file=file, line=1, code="library")
+    advice = found(tables, ("input_wait",))["input_wait"][0]["advice"]
+    assert advice.startswith("Make the input pipeline faster than the step")
+
+
 def test_device_idle():
     row = one(STEPS + "gpu/s device_stream :  [kernel..]     [k]", "device_idle")
     assert row["severity"] == "high"

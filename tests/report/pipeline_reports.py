@@ -230,7 +230,9 @@ def reports() -> Iterator[tuple[str, Report]]:
     yield "pipeline: nothing, but lost", pipeline.build((), [ODD["lost"]])
     for name, framework in (("tf_profiler", "tensorflow"), ("kineto", "pytorch"), ("viztracer", None)):
         yield f"pipeline: nothing in {name}", Report("", (pipeline.todo([framework]),), ())
-    yield "pipeline: nothing in recorded JAX", Report("", (pipeline.todo(["jax", None], captured=True),), ())
+    for framework in ("jax", "tensorflow"):
+        text = pipeline.todo([framework, None], captured=True)
+        yield f"pipeline: nothing in recorded {framework}", Report("", (text,), ())
     yield "pipeline: two", pipeline.build([_found(_BOUND), _found(_FREE)])
     for name, one in PIPELINES.items():
         yield f"pipeline: {name}", pipeline.build([_found(replace(one, changes=()))])

@@ -31,7 +31,9 @@ _TODO = {
     "tensorflow": "run `stepscope record -- python …`, or in TensorFlow 2.2 and newer record with "
     "tf.profiler.experimental.start(…) around some steps of the loop, in the process that makes the batches; "
     "since TensorFlow 2, RunMetadata and timelines of a session do not contain these events, and what a "
-    "program feeds into its runs has none",
+    "program feeds into its runs, or takes from a queue of the graph, has none",
+    "captured": "run `stepscope PATH`, which says what steps wait for: what a program feeds into its runs, "
+    "or takes from a queue of the graph, has no stages",
     "pytorch": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
     "jax": "run `stepscope PATH`, which says what the program's own Python takes: pipelines are seen of "
     "tf.data and of PyTorch's DataLoader",
@@ -47,7 +49,9 @@ def todo(frameworks: Collection[str | None], captured: bool = False) -> str:
     of = set(frameworks) - {None}
     if of == {"pytorch"}:
         return _TODO["pytorch"]
-    return _TODO["jax" if captured and of == {"jax"} else "tensorflow"]
+    if captured:
+        return _TODO["jax" if of == {"jax"} else "captured"]
+    return _TODO["tensorflow"]
 
 
 _TITLES = {

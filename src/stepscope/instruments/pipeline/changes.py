@@ -97,7 +97,13 @@ def propose(
     case = Case(loads, worst, now, measured_ps, bound, *tells, remade)
     written_on = where.get(worst.stage, ())
     made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]
-    return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))
+    return sorted(made, key=_rank)
+
+
+def _rank(change: PredictedChange) -> tuple[bool, bool, int, int]:
+    """Changes that help first, then those whose gain is unknown; the surer one where two gain as much."""
+    prediction = change.prediction
+    return not change.helps, not change.unknown, prediction.step_ps, prediction.high_ps
 
 
 def _proposed(

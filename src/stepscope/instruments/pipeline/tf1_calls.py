@@ -28,7 +28,8 @@ _begin = attrgetter("ts_ps")
 _MADE_BY = re.compile(r"((?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]|::Reduce)::[^:]+$")
 """A name whose iterator the function of its consumer made, as in flat_map, interleave and group_by_window."""
 _VERSION = re.compile(r"(V\d+)?$")
-_REPEATS = re.compile(r"^(Forever|Finite|Empty)Repeat$")
+_COUNTS = re.compile(r"^(Forever|Finite|Empty)(Repeat|Skip|Take)$")
+"""What repeat, skip and take run as, by their number."""
 _CACHES = re.compile(r"^(Memory|File)(Cache|Reader|Writer)(Impl)?$")
 """What a cache runs as: while it fills, and when it is read."""
 _IMPL = "Impl"
@@ -126,5 +127,5 @@ def name(stages: Sequence[PipelineStage], iterators: Iterable[tuple[str, Pipelin
             kind = _VERSION.sub("", stage.short)
             version = stage.short[len(kind) :]
             place = height[stage] + (behind if stage in nested else 0)
-            kind = _CACHES.sub("Cache", _REPEATS.sub("Repeat", kind))
+            kind = _CACHES.sub("Cache", _COUNTS.sub(r"\2", kind))
             stage.user_stage = f"{kind}Dataset{version}:{place}"

@@ -1,7 +1,7 @@
 -- Steps wait for input
 --
 -- question: How much of the steps do hosts spend waiting for the next batch?
--- reads: device_sum, iterator, rollup_op, source, step, step_part, step_wait
+-- reads: device_sum, frame, iterator, rollup_op, source, step, step_part, step_wait
 -- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
 --   than that, because the wait then hides behind the device's work
 -- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
@@ -90,6 +90,13 @@ queued AS (
   GROUP BY r.run_id, r.host_id
 ),
 
+iterated AS (
+  SELECT f.run_id, f.host_id, COUNT(*) AS frames
+  FROM frame AS f
+  WHERE f.code = 'library' AND f.file LIKE '%tensorflow%iterator_ops.py'
+  GROUP BY f.run_id, f.host_id
+),
+
 shares AS (
   SELECT
     columns!(w, run_id, host_id, steps, wait_ps),
@@ -142,6 +149,12 @@ SELECT
         '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A recording ',
         'of Session.run does not show the stages, but tf.profiler.experimental.start before some of the runs does.'
       )
+    WHEN s.slices_wait_ps = 0 AND t.frames > 0
+      THEN CONCAT(
+        'Make the input pipeline faster than the step: parallelise the slow stage ',
+        '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. Which stage is slow, ',
+        'a trace of TensorFlow''s own profiler shows.'
+      )
     WHEN s.slices_wait_ps = 0
       THEN CONCAT(
         'The program takes its batches from Python of its own, which `stepscope query` shows by line in ',
@@ -159,5 +172,6 @@ LEFT JOIN slowest AS f ON f.run_id = s.run_id AND f.host_id = s.host_id AND f.pl
 LEFT JOIN iterator AS n ON n.id = f.iterator_id
 LEFT JOIN judged AS p ON p.run_id = s.run_id AND p.host_id = s.host_id
 LEFT JOIN queued AS q ON q.run_id = s.run_id AND q.host_id = s.host_id
+LEFT JOIN iterated AS t ON t.run_id = s.run_id AND t.host_id = s.host_id
 WHERE s.wait_share >= 0.1
 ORDER BY nulls_last!(s.wait_ps DESC, s.run_id, s.host_id)

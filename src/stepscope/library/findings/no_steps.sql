@@ -30,7 +30,8 @@ SELECT
     WHEN o.framework = 'jax'
       THEN 'Mark steps in the program: with jax.profiler.StepTraceAnnotation("train", step_num=i).'
     WHEN o.framework = 'tensorflow'
-      THEN 'Mark steps in the program: with tf.profiler.experimental.Trace("train", step_num=i, _r=1).'
+      THEN 'Mark steps in the program: with tf.profiler.experimental.Trace("train", step_num=i, _r=1), which '
+        || 'TensorFlow has since 2.3. In older ones, `stepscope record` finds most.'
     ELSE 'Read shares as parts of the whole recording, or record with a profiler that marks steps.'
   END AS advice
 FROM step AS s
