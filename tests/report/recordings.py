@@ -42,6 +42,8 @@ JUDGED: dict[str, str] = {
 
 WHOLE: dict[str, str] = {
     "one device": STEPS + PYTHON + "gpu/s7 device_stream :  [k:MatMul]                 [k]",
+    "pauses between steps": "step train : [s1..]                    [s2..]\n"
+    "gpu/s7 device_stream : [a:Dot]                  [b:Mul]",
     "a device without a gap": "gpu/s7 device_stream : [k:MatMul]",
     "launches": "gpu/compute lane! : [a:MatMul][b:Add]",
     "left out": "step ~compile : [step 0....]\nstep train : "
