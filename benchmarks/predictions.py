@@ -118,7 +118,7 @@ def predict(folder: Path, change: str) -> dict[str, Any]:
     command = [
         sys.executable,
         "-m",
-        "stepscope.cli",
+        "stepscope",
         "pipeline",
         "--no-cache",
         "--format",

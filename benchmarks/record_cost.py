@@ -69,7 +69,7 @@ def measure(program: str, rounds: int) -> dict[str, Any]:
                 command = [sys.executable, str(HERE / "record_cost" / script), *words]
                 if route != "alone":
                     ring = ["--ring", "100"] if route == "ring" else []
-                    launcher = [sys.executable, "-m", "stepscope.cli", "record", "--no-summary", *PLAN, *ring]
+                    launcher = [sys.executable, "-m", "stepscope", "record", "--no-summary", *PLAN, *ring]
                     command = [*launcher, "--out", f"{folder}/out", "--", *command]
                 done = subprocess.run(command, capture_output=True, text=True, check=True)
                 taken[route].append(json.loads(done.stdout.splitlines()[-1]))

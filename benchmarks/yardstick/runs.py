@@ -23,7 +23,7 @@ def recorded(program: Path, out: Path, steps: int, python: Path) -> tuple[Made, 
     made = Made(program, out, arguments)
     if out.exists():
         return made, ""
-    record = [sys.executable, "-m", "stepscope.cli", "record", "--steps", str(steps), "--out", str(out), "--"]
+    record = [sys.executable, "-m", "stepscope", "record", "--steps", str(steps), "--out", str(out), "--"]
     done = subprocess.run(
         [*record, str(python), str(program), *arguments], capture_output=True, text=True, check=False
     )

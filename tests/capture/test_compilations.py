@@ -176,7 +176,7 @@ def test_program(case: str, tmp_path: Path) -> None:
     assert len(own) >= 16, rows
     (at,) = {row["call"]["line"] for row in own}
     assert text in program.read_text().splitlines()[at - 1]
-    asked = run(sys.executable, "-m", "stepscope.cli", "--no-cache", "--format", "json", "out", cwd=tmp_path)
+    asked = run(sys.executable, "-m", "stepscope", "--no-cache", "--format", "json", "out", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
     summary = json.loads(asked.stdout)
     answer = summary["answer"]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.capture.launching import record
 
-RECORD = [sys.executable, "-m", "stepscope.cli", "record", "--out", "out", "--"]
+RECORD = [sys.executable, "-m", "stepscope", "record", "--out", "out", "--"]
 WRITES = """import os, pathlib
 pathlib.Path('out').mkdir()
 pathlib.Path('capture.json').rename('out/capture.json')

@@ -123,7 +123,7 @@ def test_program(case: str, tmp_path: Path) -> None:
     recorded = sum(row["recorded"] for row in rows)
     assert recorded >= CASES[case] * 0.5
     summary = run(
-        sys.executable, "-m", "stepscope.cli", "query", "--no-cache", "--format", "json", "out",
+        sys.executable, "-m", "stepscope", "query", "--no-cache", "--format", "json", "out",
         "SELECT count(*) AS steps FROM step", cwd=tmp_path,
     )  # fmt: skip
     assert summary.returncode == 0, summary.stderr

@@ -79,14 +79,14 @@ def test_program(name: str, tmp_path: Path) -> None:
         # The recorder is between the program and JAX; no op is said to be made in it.
         made = "SELECT DISTINCT parse_filename(file) AS file FROM hlo_instruction WHERE file IS NOT NULL"
         asked = run(
-            sys.executable, "-m", "stepscope.cli", "query", out, made, "--format", "csv", cwd=tmp_path
+            sys.executable, "-m", "stepscope", "query", out, made, "--format", "csv", cwd=tmp_path
         )
         assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
         held = run(
             *(
                 sys.executable,
                 "-m",
-                "stepscope.cli",
+                "stepscope",
                 "memory",
                 out / "device_memory.pb.gz",
                 "--format",
@@ -97,7 +97,7 @@ def test_program(name: str, tmp_path: Path) -> None:
         lines = [holder["name"] for holder in json.loads(held.stdout)["allocators"][0]["at_peak"]["by_code"]]
         assert lines
         assert all("jax_loop.py:" in line for line in lines)
-    summary = run(sys.executable, "-m", "stepscope.cli", "--no-cache", out, cwd=tmp_path)
+    summary = run(sys.executable, "-m", "stepscope", "--no-cache", out, cwd=tmp_path)
     assert summary.returncode == 0, summary.stderr
     assert "Recording" in summary.stdout
     assert "step" in summary.stdout.splitlines()[0]

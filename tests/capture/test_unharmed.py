@@ -361,7 +361,7 @@ def test_the_next_recording_removes_what_a_killed_one_left(here: Path) -> None:
     (here / "program.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
     temporary = here / "temporary"
     with subprocess.Popen(
-        [sys.executable, "-m", "stepscope.cli", "record", "--", sys.executable, "program.py"],
+        [sys.executable, "-m", "stepscope", "record", "--", sys.executable, "program.py"],
         cwd=here,
         env={**os.environ, "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,

@@ -53,7 +53,7 @@ def trace(path: Path, python: Path) -> Answer:
 
 def _asked(python: Path, *arguments: str) -> tuple[dict[str, Any] | None, str]:
     """JSON of the summary, or why there is none."""
-    command = [str(python), "-m", "stepscope.cli", *arguments, "--format", "json"]
+    command = [str(python), "-m", "stepscope", *arguments, "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return (None, last(done.stderr)) if done.returncode else (json.loads(done.stdout), "")
 

@@ -13,9 +13,10 @@ WITH kernels AS (
 ),
 
 without_end AS (
-  SELECT DISTINCT n.source_id
+  SELECT n.source_id
   FROM source_note AS n
   WHERE n.slug IN ('missing-duration', 'negative-duration')
+  GROUP BY n.source_id
 ),
 
 whole AS (
