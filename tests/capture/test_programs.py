@@ -78,9 +78,7 @@ def test_program(name: str, tmp_path: Path) -> None:
     else:
         # The recorder is between the program and JAX; no op is said to be made in it.
         made = "SELECT DISTINCT parse_filename(file) AS file FROM hlo_instruction WHERE file IS NOT NULL"
-        asked = run(
-            sys.executable, "-m", "stepscope", "query", out, made, "--format", "csv", cwd=tmp_path
-        )
+        asked = run(sys.executable, "-m", "stepscope", "query", out, made, "--format", "csv", cwd=tmp_path)
         assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
         held = run(
             *(
