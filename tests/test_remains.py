@@ -384,3 +384,5 @@ def test_what_goes_is_told_of_a_cause_without_events():
     assert list(whatif._judgement_sentences(found))[1] == "A typical one takes 98.0 ms now."
     launches = replace(found, cause="dispatch")
     assert sentences(launches, "step") == ["Without that, a step would take at most 5.00 ms."]
+    nothing = one(0, 0, 5, typical_ps=98 * MS, cause="wait")
+    assert sentences(nothing, "step") == ["Without that, a step would take at most 5.00 ms."]

@@ -87,6 +87,8 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
     of_ps = judgement.untraced_ps
     if of_ps is None and judgement.cause not in HAS_EVENTS:
         of_ps = judgement.typical_ps
+        if of_ps is not None and judgement.left_ps < _NOTHING * of_ps:
+            of_ps = None  # no step is shorter by all of itself: how much may stay says more
     if of_ps is None:
         return None, None, None
     saved_ps, *bounds = gain.saved(of_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps)
