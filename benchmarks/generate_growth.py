@@ -10,7 +10,8 @@ given and taken back within the ops, and counters. The shapes differ in what the
 * long: there are up to 5,000 steps.
 
 What one format cannot say is left out of it: StepStats have neither Python nor counters, stacks no times,
-snapshots of memory nothing else.
+snapshots of memory nothing else. One file: each format writes the same list of calls, and sharing it keeps
+the shapes alike.
 """
 
 from __future__ import annotations

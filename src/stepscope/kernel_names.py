@@ -3,7 +3,7 @@ namespaces and parameters, which seldom tell two kernels of a program apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class _Unbalanced(ValueError):
 
 
 def condensed(name: str) -> str | None:
-    """The name and the template arguments of a kernel; None for names that are no functions of C++.
+    """The name and the template arguments of a kernel; None where the name is not that of a C++ function.
     `void at::native::add_kernel<(int)4, c10::Half>(int, T2)` is `add_kernel<4, Half>(…)`."""
     if len(name) > _LONGEST or not name.endswith((")", ">", "]")):
         return None
@@ -108,7 +108,7 @@ def _function(tokens: list[_Token]) -> str | None:
         tokens, parameters = tokens[:-1], _PARAMETERS
     if any(token.kind in (",", " ") for token in tokens):
         return None
-    last = _segments(tokens)[-1]
+    last = _last_segment(tokens)
     return _segment(last) + parameters if last and last[0].kind == "word" else None
 
 
@@ -119,53 +119,43 @@ def _are_types(bracket: _Token) -> bool:
     return "*" in bracket.text or ("word", "<") in pairs
 
 
-def _segments(tokens: list[_Token]) -> list[list[_Token]]:
-    """What lies between `::`."""
+def _split(tokens: Iterable[_Token], kind: str) -> list[list[_Token]]:
+    """What lies between the tokens of a kind; at least one part."""
     parts: list[list[_Token]] = [[]]
     for token in tokens:
-        if token.kind == "::":
+        if token.kind == kind:
             parts.append([])
         else:
             parts[-1].append(token)
     return parts
 
 
-def _segment(tokens: list[_Token]) -> str:
+def _last_segment(tokens: Iterable[_Token]) -> list[_Token]:
+    """A name without its namespaces."""
+    return _split(tokens, "::")[-1]
+
+
+def _segment(tokens: Iterable[_Token]) -> str:
     return "".join(
-        f"<{', '.join(_arguments(token.text[1:-1]))}>" if token.kind == "<" else token.text
+        f"<{', '.join(map(_argument, _split(_tokens(token.text[1:-1]), ',')))}>"
+        if token.kind == "<"
+        else token.text
         for token in tokens
     )
 
 
-def _arguments(text: str) -> Iterator[str]:
-    """Each template argument, without what is no part of its name."""
-    found: list[_Token] = []
-    for token in (*_tokens(text), _Token(",", ",")):
-        if token.kind != ",":
-            found.append(token)
-            continue
-        yield _argument(found)
-        found = []
-
-
 def _argument(tokens: list[_Token]) -> str:
-    """A type or a number; of what a function defines, such as a lambda, the function."""
+    """A template argument: a type or a number; of what a function defines, such as a lambda, the function."""
     for number, token in enumerate(tokens):
         called = number and tokens[number - 1].kind in ("word", "<")
         if token.kind == "(" and called and token.text not in _UNNAMED:
-            return _segment(_segments(_words(tokens[:number])[-1])[-1])
+            return _segment(_last_segment(_words(tokens[:number])[-1]))
     words = _words(tokens)
     if words and words[0][0].kind == "(":  # (int)4
         words[0] = words[0][1:]
-    return " ".join(_segment(_segments(word)[-1]) for word in words)
+    return " ".join(_segment(_last_segment(word)) for word in words)
 
 
-def _words(tokens: list[_Token]) -> list[list[_Token]]:
+def _words(tokens: Iterable[_Token]) -> list[list[_Token]]:
     """What lies between spaces."""
-    words: list[list[_Token]] = [[]]
-    for token in tokens:
-        if token.kind == " ":
-            words.append([])
-        else:
-            words[-1].append(token)
-    return [word for word in words if word]
+    return list(filter(None, _split(tokens, " ")))

@@ -83,7 +83,7 @@ def check(path: Path, columns: Columns, types: dict[str, str]) -> pq.ParquetFile
                 if not there or any(map(math.isnan, there)):
                     assert known == (None, None), name
                 else:
-                    # DuckDB shows no infinite bound, whoever wrote the file.
+                    # DuckDB never shows an infinite bound, in files of any writer.
                     finite = [None if math.isinf(bound) else bound for bound in (min(there), max(there))]
                     assert [bound and float(bound) for bound in known] == finite, name
             elif not there:

@@ -1,5 +1,5 @@
-"""What else is to be known of the line of a cause: a second line that takes nearly as much by the same label,
-so that who mends the first alone gains half of what it seems, and what its function takes by other labels."""
+"""What else to know of the line of a cause: a second line that takes nearly as much by the same label, so
+that mending the first alone gains only half, and what its function takes by other labels."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from stepscope.instruments.causes.judgement import CauseName, Explanation, Label
 from stepscope.instruments.step_breakdown.labels import Label
 
 _NEARLY, _LITTLE = 0.5, 0.1
-"""It takes this part of what the first does, and this part of a step."""
+"""A second line is named if it takes at least this part of what the first takes, and this part of a step."""
 _MOST, _MORE, _ALL, _TOLD = 0.5, 1.5, 0.95, 0.01
-"""A function takes most of a step, so many times what it takes by the label of the cause, and less than this
-part, which makes it the step itself; and this part of a step by a label that is told."""
+"""Other labels are listed if the function takes at least this part of a step, and at least this many times
+what it takes by the label of the cause; above this part, it is the step itself. A label needs this part of a
+step."""
 _OF_LINES = ("python", "copy", "wait")
-"""Causes that lie in a line. Ops are launched all over the program."""
+"""Causes that lie in a line; ops are launched all over the program."""
 
 
 def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[SharedLine, ...]:

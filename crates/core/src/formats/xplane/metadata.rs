@@ -247,7 +247,7 @@ impl Kinds {
             if !used {
                 continue;
             }
-            // The version of JAX stands in the file only where its profiler on Python's side wrote it.
+            // Only JAX's Python profiler writes the version of JAX.
             if name.starts_with("PjitFunction(") {
                 writer.facts.producer = "jax".to_owned();
             }
