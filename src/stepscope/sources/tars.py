@@ -29,7 +29,7 @@ def members(path: Path, shown: str, packing: str | None, only: str | None) -> It
         if packing is not None:
             stream = cast("BinaryIO", _Guarded(unpacked(raw, packing), shown, size))
         # A class for each archive, since the reader of tars makes its headers from a class.
-        headers = type("_HeadersOfOne", (_Headers,), {})
+        headers: type[_Headers] = type("_HeadersOfOne", (_Headers,), {})
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=headers) as archive:
             for info in archive:
                 if info.isdir() or only not in (None, info.name):
