@@ -10,10 +10,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "flop", "ratio", "unix_ns"]
 """What a value is: presenters choose its look by this. Raw values stay in the unit (ps, bytes, 0..1)."""
+
+Severity = Literal["high", "medium", "low", "info"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""How severe a finding is, the most severe first."""
 
 NOTHING = "\N{EN DASH}"
 """Shown where a value is NULL."""

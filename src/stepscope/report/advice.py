@@ -13,9 +13,9 @@ from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import written_op
 from stepscope.library import statements
 from stepscope.report.names import line_of, listed
-from stepscope.report.parts import SEVERITIES, Note, ReportFinding, Rows, Table, dicts
+from stepscope.report.parts import Note, ReportFinding, Rows, Table, dicts
 from stepscope.sources.source import Source
-from stepscope.units import Unit
+from stepscope.units import SEVERITIES, Unit
 
 if TYPE_CHECKING:
     from stepscope.library.statements import Query

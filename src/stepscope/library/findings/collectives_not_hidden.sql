@@ -10,7 +10,6 @@
 -- formula: scheduled programs: starts and ends without work in between; on GPUs and TPUs also collectives that are
 --   one instruction.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   sent_bytes | bytes | Size | of what a run communicates, as the shape of its result

@@ -9,7 +9,6 @@
 -- formula: bytes of copies whose layouts differ, of transposes, and of fusions of nothing else, as often as they
 --   run; reported from 1 MiB and a tenth of the program's bytes on.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | layouts before and after
 --   moved_bytes | bytes | Moved | bytes that it reads and writes in a run

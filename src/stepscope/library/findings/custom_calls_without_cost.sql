@@ -8,7 +8,6 @@
 -- reasoning: No dump says what a custom call computes. XLA counts it as -1; flops and bytes leave it out.
 -- formula: instructions custom-call of programs that run.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id, instruction
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once

@@ -24,7 +24,6 @@
 -- formula: share = self times of the ops of the type / those of all ops that compute, at the same place. Reported from
 --   0.4 where time labelled compute is at least half of the steps that averages include.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Self | self times of the ops of the type, added up
 --   run_id, host_id
 --   op_type | text | Op type | type of the ops

@@ -10,7 +10,6 @@
 -- formula: arguments that JAX refuses, as its warning in a log beside the dump says, and parameters that are still
 --   donors of a program after optimization, these from 64 KiB or a hundredth of its memory on.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id
 --   argument | text | Argument | its name in the function, or its shape as a log says it
 --   what | text | Argument | parameter and its shape, or that JAX refused it

@@ -8,7 +8,6 @@
 -- reasoning: 64-bit floats take twice the memory. Accelerators compute them many times slower, if at all.
 -- formula: instructions that make f64 or c128 from anything else, in programs without such a parameter.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes

@@ -9,7 +9,6 @@
 --   the same.
 -- formula: custom calls of Python or host callbacks, and infeeds and outfeeds.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once

@@ -8,7 +8,6 @@
 -- reasoning: A constant stays in memory as long as its program, once for each compile, and slows compiles down.
 -- formula: constants of a program >= 1 MiB and >= a tenth of its memory; instructions from 64 KiB on.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant

@@ -9,7 +9,6 @@
 -- formula: flops or bytes of a while of the entry, with all its trips, >= half of the program's, in programs that do
 --   at least a tenth of what the heaviest does.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id, instruction
 --   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run

@@ -1,8 +1,7 @@
 -- When did an allocator hold what?
 --
 -- reads: buffer
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   allocator | text | name of the allocator
 -- columns:
 --   op_name, bytes, born_ps, freed_ps

@@ -1,8 +1,7 @@
 -- What kinds of memory made up the peak of an allocator?
 --
 -- reads: buffer
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   allocator | text | name of the allocator
 -- columns:
 --   kind

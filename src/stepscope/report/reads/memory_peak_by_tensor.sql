@@ -1,8 +1,7 @@
 -- Which tensors held the peak of an allocator?
 --
 -- reads: buffer
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   allocator | text | name of the allocator
 -- columns:
 --   op_name, slot, dtype, shape

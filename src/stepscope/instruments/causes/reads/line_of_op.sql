@@ -1,8 +1,7 @@
 -- Which line of the program made an op, where an op log or a compiled program says?
 --
 -- reads: op_line, hlo_instruction
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 --   op | text | name of the op
 --   forward | text | of a gradient, the op that it belongs to; else the same name
 -- columns:

@@ -1,8 +1,7 @@
 -- Which steps that are not compilation does a source have?
 --
 -- reads: step
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   until_ps | ps | end of what is read
 -- columns:
 --   ts_ps
