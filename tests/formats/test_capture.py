@@ -178,6 +178,7 @@ def test_archives_hold_captures_too(tmp_path: Path) -> None:
     assert len(ask(packed, "SELECT DISTINCT run_id, host_id FROM source")) == 1
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
     folder = write(tmp_path / "c")

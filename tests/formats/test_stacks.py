@@ -47,6 +47,7 @@ def test_looks_become_samples_that_leave_no_gaps(tmp_path: Path) -> None:
     assert ask(folder, "SELECT effect, events FROM source_note WHERE slug = 'stacks-capped'") == [("info", 2)]
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
     folder = write(tmp_path / "c")

@@ -222,6 +222,7 @@ def test_archives_and_packed_files_are_read(tmp_path: Path) -> None:
     assert rows(folder, "hlo_instruction") == wanted
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_holds_the_same_and_takes_a_folder_once(tmp_path: Path) -> None:
     folder, lake = copied(tmp_path / "dump"), tmp_path / "lake"
     (row,) = stepscope.ingest([folder], lake)
@@ -286,6 +287,7 @@ def test_a_folder_of_nothing_but_damage_is_an_error(tmp_path: Path) -> None:
     assert name in (row.error or "")
 
 
+@pytest.mark.repeats("only their number is new")
 def test_many_tiny_modules(tmp_path: Path) -> None:
     for number in range(1, MODULES + 1):
         (tmp_path / f"module_{number:04}.jit_f{number}.before_optimizations.txt").write_text(

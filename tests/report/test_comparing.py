@@ -82,6 +82,7 @@ def test_the_verb_says_what_sql_says() -> None:
     assert "more" in told["headline"][0]
 
 
+@pytest.mark.repeats("instruments/test_compare_gate.py compares recordings of one program")
 def test_the_same_recording_twice_has_no_difference() -> None:
     told = printed(A, A)
     for section in told["sections"][1:]:
