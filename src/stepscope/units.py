@@ -102,7 +102,7 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
     unless one is so much smaller (means beside totals) that its digits would all vanish. signed: which of
     them hold differences; none when not given."""
     columns = [[row[i] for row in rows] for i in range(len(kinds))]
-    largest = [_largest(column) for column in columns]
+    largest = [max((abs(value) for value in column if _is_number(value)), default=0) for column in columns]
     found = []
     for i, kind in enumerate(kinds):
         like = [k for k, other in enumerate(kinds) if other == kind]
@@ -112,10 +112,6 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
         shared_scale = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
         found.append(replace(shared_scale, signed=bool(signed and signed[i])))
     return found
-
-
-def _largest(values: Sequence[Any]) -> float:
-    return max((abs(value) for value in values if _is_number(value)), default=0)
 
 
 def show(value: Any, unit: Unit) -> str:

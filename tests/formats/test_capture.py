@@ -11,14 +11,10 @@ import pytest
 from stepscope import protobuf
 from stepscope.formats import _model, capture
 from stepscope.session import trace
+from tests.asked import ask
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import SMALL, STARTED_NS, held, line, write
 from tests.later import proto
-
-
-def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
-    with trace.open(path, cache=cache) as opened:
-        return [tuple(row) for row in opened.query(sql).rows()]
 
 
 def test_a_folder_is_one_run_on_one_host_and_nothing_in_it_is_unknown(tmp_path: Path) -> None:

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 
 from stepscope.formats._stacks import MOST_DEPTH, StackRows
 from stepscope.session import trace
+from tests.asked import ask
 from tests.formats.capture_folder import STARTED_NS, line, stacks, write
 
 MS = 10**9
-
-
-def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
-    with trace.open(path, cache=cache) as opened:
-        return [tuple(row) for row in opened.query(sql).rows()]
 
 
 def read(*lines: dict[str, Any]) -> StackRows:

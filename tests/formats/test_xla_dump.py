@@ -25,6 +25,7 @@ from stepscope.formats.xla import dumps
 from stepscope.instruments.xla import costs
 from stepscope.session import tables, trace
 from tests import corpus
+from tests.asked import ask
 from tests.formats.test_hlo import unpacked
 from tests.tiers import cases
 
@@ -38,12 +39,6 @@ TABLES = (
 FINAL = "module_0000.jit_train_step.cpu_after_optimizations.hlo.pb"
 TINY = "HloModule jit_f{0}\n\nENTRY main {{\n  a = f32[{0}] parameter(0)\n  ROOT t = f32[{0}] tanh(a)\n}}\n"
 PLACES = ("id", "run_id", "host_id", "source_id", "module_id", "pass_id")
-
-
-def ask(path: Path | str | Sequence[Path], sql: str) -> list[tuple[Any, ...]]:
-    paths = [path] if isinstance(path, (str, Path)) else path
-    with trace.open(*map(str, paths), cache=False) as opened:
-        return opened.query(sql).rows()
 
 
 def rows(path: Path, table: str, left_out: Sequence[str] = PLACES) -> list[dict[str, Any]]:

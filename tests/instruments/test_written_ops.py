@@ -7,8 +7,7 @@ import pytest
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
 from tests.draw import draw
-from tests.fakes import FakeTrace
-from tests.report.recordings import connection, derived
+from tests.report.recordings import queried
 
 
 @pytest.mark.parametrize(
@@ -20,8 +19,7 @@ def test_an_op_names_a_type_of_which_it_has_nearly_all(dots: int, written: str) 
     for name, op in (("ynn_fusion", "jit(f)/reduce_sum"), ("ynn_fusion.1", "jit(f)/jvp()/dot_general")):
         facts = {"opcode": "fusion", "fusion_kind": "kCustom", "shape": "f32[8]{0}"}
         tables.add("hlo_instruction", source_id=0, module_id=0, name=name, op_name=op, **facts)
-    derived(tables).fill(connection())
-    of_libraries = ops_of_libraries(FakeTrace(connection()).query)
+    of_libraries = ops_of_libraries(queried(tables))
     assert set(of_libraries["ynn_fusion"]) == {"reduce_sum", "dot_general"}
     assert sum(of_libraries["ynn_fusion"].values()) == pytest.approx(1)
     assert written_op("ynn_fusion", of_libraries) == written
@@ -41,8 +39,7 @@ def test_a_fusion_is_for_what_has_most_of_its_arithmetic(lines: tuple[int, int],
     facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": "jit(f)/reduce_sum", "times": 1.0}
     facts |= {"calls_json": '["fused"]', "flops": 8.002e8, "file": "f.py", "line": 9}
     tables.add("hlo_instruction", source_id=0, module_id=0, name="ynn_fusion", **facts)
-    derived(tables).fill(connection())
-    query = FakeTrace(connection()).query
+    query = queried(tables)
     assert ops_of_libraries(query) == {"ynn_fusion": {"dot_general": 1.0}}
     (found,) = query("SELECT on_line FROM _written_instruction WHERE name = 'ynn_fusion'").rows()
     assert found == (line,)
@@ -55,5 +52,4 @@ def test_a_product_stands_out_no_sooner_where_a_library_runs_it(op: str, cause: 
     tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : {ops}")
     facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": f"jit(f)/{op}"}
     tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
-    derived(tables).fill(connection())
-    assert ranking.judge(FakeTrace(connection()).query)[0].cause == cause
+    assert ranking.judge(queried(tables))[0].cause == cause

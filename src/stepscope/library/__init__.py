@@ -101,9 +101,12 @@ SHARED_COLUMNS: Mapping[str, Field] = {
         Field("module", "text", "Module", "name of the HLO module"),
         Field("program_id", "text", "Id", "its number in the process that compiled it"),
         Field("instruction", "text", "Instruction", "its name in the program"),
+        Field("op", "text", "Op", "the op that it was made of"),
+        Field("file", "text", "File", "of the source"),
+        Field("line", "int", "Line", "of the source"),
     )
 }
-"""What most entries have: identities."""
+"""What most entries have: identities, and where the instruction of a program comes from."""
 SHARED_PARAMETERS: Mapping[str, Field] = {
     parameter.name: parameter
     for parameter in (
@@ -115,6 +118,9 @@ SHARED_PARAMETERS: Mapping[str, Field] = {
         Field("slice_id", "int", "slice_id", "number of the slice"),
         Field("begin_ps", "ps", "begin_ps", "begin of the stretch"),
         Field("end_ps", "ps", "end_ps", "its end"),
+        Field("until_ps", "ps", "until_ps", "end of what is read"),
+        Field("place", "text", "place", "where ops count: device or host"),
+        Field("allocator", "text", "allocator", "name of the allocator"),
     )
 }
 

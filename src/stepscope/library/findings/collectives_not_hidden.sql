@@ -13,9 +13,7 @@
 --   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   sent_bytes | bytes | Size | of what a run communicates, as the shape of its result
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

@@ -15,8 +15,7 @@
 --   what | text | Argument | parameter and its shape, or that JAX refused it
 --   given_bytes | bytes | Size | of the parameter on each device
 --   share | ratio | Share | of the program
---   file | text | File | of the source
---   line | int | Line | of the source
+--   file, line
 SELECT
   'medium' AS severity,
   c.run_id,

@@ -11,9 +11,7 @@
 --   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

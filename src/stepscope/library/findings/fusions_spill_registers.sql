@@ -12,9 +12,7 @@
 --   run_id, program, module, program_id, instruction
 --   what | text | What | how it spills
 --   spilled_bytes | bytes | Spilled | bytes that each thread stores and loads again
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

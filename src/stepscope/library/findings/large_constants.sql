@@ -12,9 +12,7 @@
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant
 --   share | ratio | Share | of the program's memory
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 WITH held AS (
   SELECT i.module_id, SUM(i.shape_bytes) AS constant_bytes
   FROM _dumped_instruction AS i
