@@ -8,7 +8,12 @@ import torch
 from harness import chosen, steps
 from torch import nn
 
-TRUTH = {"cause": "copy", "also_acceptable": ["python"], "needs": "torch", "fix": "a copy every 50th step"}
+TRUTH = {
+    "cause": "copy",
+    "also_acceptable": ["python"],
+    "needs": "torch",
+    "fix": "a copy every 50th step",
+}  # fmt: skip
 
 
 class Rollback:
