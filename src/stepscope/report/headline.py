@@ -98,11 +98,7 @@ def sampled(lines: Rows) -> Iterable[str]:
 
 
 def _timeless_sentence(hosts: Rows) -> str:
-    shown = {
-        "graphs": "what could run",
-        "checkpoints": "what was learned",
-        "dumps": "what XLA compiled",
-    }
+    shown = {"graphs": "what could run", "checkpoints": "what was learned", "dumps": "what XLA compiled"}
     kinds = [kind for kind in shown if any(row[kind] for row in hosts)] or ["graphs"]
     found, show = listed(kinds), listed([shown[kind] for kind in kinds])
     return f"Only {found} were found: they show {show}, not where the time went."
