@@ -80,10 +80,7 @@ def findings_of(
 
 
 def _fields(
-    entry: library.Entry,
-    first: Mapping[str, Any],
-    notes: Sequence[Note],
-    several: bool,
+    entry: library.Entry, first: Mapping[str, Any], notes: Sequence[Note], several: bool
 ) -> dict[str, str]:
     """The values of a finding as its sentences say them. several: there are several runs."""
     fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
