@@ -51,8 +51,9 @@ def _longest_traced(host: HostSteps) -> str | None:
     if rows := host.ask("longest_traced"):
         return str(rows[0][0])
     rows = host.ask("longest_jitted")
-    most = bool(rows) and rows[0][1] >= _MOST * sum(spent_ps for _, spent_ps in rows)
-    return rows[0][0] if most else None
+    if not rows or rows[0][0] is None or rows[0][1] < _MOST * sum(spent_ps for _, spent_ps in rows):
+        return None
+    return str(rows[0][0]).removeprefix("PjitFunction(").removesuffix(")")
 
 
 _EXPLAINS = 0.25

@@ -7,7 +7,7 @@
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   name | text | the function; NULL for what compiles outside of all
+--   call_name | text | the mark of the call; NULL for what compiles outside of all
 --   spent_ps | ps | what compiles in it
 WITH compiling AS (
   SELECT s.id, s.track_id, s.ts_ps, s.dur_ps
@@ -16,7 +16,7 @@ WITH compiling AS (
 ),
 
 jitted AS (
-  SELECT s.track_id, s.ts_ps, s.dur_ps, SUBSTR(s.name, 14, LENGTH(s.name) - 14) AS function
+  SELECT s.track_id, s.ts_ps, s.dur_ps, s.name AS call_name
   FROM slice AS s
   WHERE s.run_id = $run_id AND s.host_id = $host_id AND s.name LIKE 'PjitFunction(%)'
 ),
@@ -29,8 +29,8 @@ around AS (
   GROUP BY c.id, c.dur_ps
 )
 
-SELECT j.function AS name, sum!(a.dur_ps) AS spent_ps
+SELECT j.call_name, sum!(a.dur_ps) AS spent_ps
 FROM around AS a
 LEFT JOIN jitted AS j ON j.ts_ps = a.begin_ps AND j.dur_ps = a.longest_ps
-GROUP BY j.function
-ORDER BY nulls_last!(spent_ps DESC, j.function)
+GROUP BY j.call_name
+ORDER BY nulls_last!(spent_ps DESC, j.call_name)
