@@ -217,7 +217,7 @@ def _ways(spans: Sequence[_TraceSpan], threads: Mapping[tuple[int, int], tuple[s
         around.append((span.end_ps, way))
         if any(key in span.label for key in _WORKS_AHEAD):
             ahead.add(span.name)
-    found = {}
+    found: dict[int, str] = {}
     # A strategy's devices have pipelines of their own, on threads apart from those of the host's pipeline.
     for of_devices in (False, True):
         part = {n: way for n, way in stacks.items() if _is_of_devices(spans[n], threads) == of_devices}
