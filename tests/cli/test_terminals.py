@@ -149,6 +149,7 @@ def test_no_control_character_reaches_a_terminal(recording: Path, words: tuple[s
     assert len(text) > 100
 
 
+@pytest.mark.repeats("the same, in a process of its own")
 def test_a_process_of_its_own_writes_the_same(recording: Path) -> None:
     words = ("query", str(recording), ASK, "--format", "json")
     assert process_on_terminal(*words) == on_terminal(*words)

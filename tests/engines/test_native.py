@@ -91,6 +91,29 @@ with stepscope.open({str(SAMPLE)!r}, cache=False) as trace:
 
 
 @pytest.mark.parametrize("before", ["", "import duckdb"])
+def test_rows_are_given_as_arrow_without_the_package(before):
+    sql = STATEMENTS[0]
+    code = f"""
+import sys
+{before}
+from stepscope import _core
+from stepscope.session.trace import open
+with open({str(SAMPLE)!r}, cache=False) as trace:
+    stream = trace.stream({sql!r})
+    capsule = stream.__arrow_c_stream__()
+    packaged = "duckdb" in sys.modules
+    import pyarrow as pa
+    given = pa.RecordBatchReader._import_from_c_capsule(capsule).read_all()
+    rows = [tuple(row.values()) for row in given.to_pylist()]
+    assert rows == trace.query({sql!r}).rows(), rows
+print(packaged)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    known = duckdb.__version__.startswith("2.0.")
+    assert done.stdout.split() == [str(bool(before) or not known)], done.stderr
+
+
+@pytest.mark.parametrize("before", ["", "import duckdb"])
 def test_a_scan_reads_the_columns_of_its_statement_alone(before):
     """Of all that other statements have attached: args are text, made of bytes for each slice."""
     if not duckdb.__version__.startswith("2.0."):

@@ -122,6 +122,7 @@ def test_reading_it_back_adds_nothing_to_the_work(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.repeats("another form")
 def test_parts_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
     seen = {}
@@ -146,6 +147,7 @@ def test_parts_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "Only a Chrome trace" in capsys.readouterr().err
 
 
+@pytest.mark.repeats("exporters/test_perfetto.py reads an export with Perfetto")
 def test_perfetto_shows_counters_and_blocks(tmp_path: Path) -> None:
     with open_trace(TWO_SERVERS, cache=False) as opened:
         exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())

@@ -26,6 +26,7 @@ QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCh
 # Clocks.
 
 
+@pytest.mark.repeats("drawn jobs, beside those that were recorded")
 @QUICK
 @given(st.integers(0, 10**6))
 def test_starts_are_right_to_two_microseconds(seed: int):

@@ -13,6 +13,7 @@ from stepscope.instruments.causes import ranking
 from stepscope.instruments.replay import recorded_steps, uncovered_work
 from stepscope.instruments.replay.recorded_steps import SliceKind
 from stepscope.instruments.replay.whatif import DurationChange, ReplayedSteps, ask
+from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.step_breakdown.evidence import SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.session.trace import open as open_trace
@@ -70,6 +71,16 @@ def test_steps_are_chosen_in_one_go() -> None:
     wanted = [Counted(1000 + step) for step in range(50)]
     assert recorded_steps.read(never, never, source, wanted) is None
     assert Counted.looks == len(wanted)
+
+
+def test_threads_that_call_the_same_share_what_is_known_of_it() -> None:
+    """There may be ten thousand of them, with a row each for every function."""
+    with open_trace(SLOW_MAP) as trace:
+        (source,) = part_tables.sources_with_steps(trace.query)
+        read = recorded_steps.read(trace.query, trace.stream, source, [step.id for step in source.steps])
+    assert read is not None
+    assert len(set(read.kinds)) == len(read.kinds) < len(read.numbers)
+    assert set(read.numbers.values()) == set(range(len(read.kinds)))
 
 
 def test_half_of_an_op_is_between_all_of_it_and_none() -> None:
@@ -132,7 +143,7 @@ def test_where_nothing_tells_what_a_device_waits_for_nothing_is_predicted() -> N
 def test_ops_of_a_label_go_with_it(label: Label, op_type: str) -> None:
     """Classes of ops are the core's, and have the words of labels."""
     of_class, wait, _, is_op = _core.slice_class("a", None, "a", op_type)
-    kind = SliceKind(0, "host", "a", None, "a", op_type, of_class, wait, is_op)
+    kind = SliceKind("host", "a", None, "a", op_type, of_class, wait, is_op)
     assert (of_class, is_op) == (label, True)
     assert DurationChange(without=label).left(kind) == 0.0
     assert DurationChange(without="dispatch").left(kind) == 1.0

@@ -11,7 +11,7 @@ import pytest
 from stepscope import cli, library, reference
 from stepscope.cli import peak
 from stepscope.errors import UsageError
-from stepscope.instruments.roofline import devices, of_torch, of_xla, roofs, summed, table
+from stepscope.instruments.roofline import devices, of_torch, of_xla, roofs, summed, table, torch_lines
 from stepscope.report import pricing, roofline
 from stepscope.session.trace import open as open_trace
 from tests.corpus import SAMPLES
@@ -226,6 +226,24 @@ def test_ops_have_the_innermost_function_of_the_program_that_calls_them(tmp_path
     with open_trace(recording(tmp_path / "plain.json", [MM]), cache=False) as trace:
         (row,) = summed.grouped(summed.costs(trace.query), "line")
     assert row["file"] is None
+
+
+def test_a_function_is_one_whichever_threads_call_it(tmp_path: Path) -> None:
+    calls = ("/src/train.py(12): train",)
+    path = Path(recording(tmp_path / "traced.json", [MM], calls=calls))
+    told = json.loads(path.read_text())
+    for event in told["traceEvents"][len(told["traceEvents"]) // 2 :]:
+        event["tid"] = 8 if event["cat"] in ("python_function", "cpu_op", "cuda_runtime") else event["tid"]
+    for event in told["traceEvents"]:
+        if event["cat"] == "cpu_op":  # what numbers executions makes each a kind of its own
+            del event["args"]["Ev Idx"], event["args"]["External id"]
+    path.write_text(json.dumps(told))
+    with open_trace(str(path), cache=False) as trace:
+        found = torch_lines.called(trace.query, trace.stream)
+        (row,) = summed.grouped(summed.costs(trace.query), "line")
+    ((of_one,),) = found.values()
+    assert (of_one.line.file, of_one.line.line) == ("/src/train.py", 12)
+    assert (of_one.executions, of_one.took_ps) == (row["executions"], row["self_ps"])
 
 
 def test_ops_on_processors_count_where_they_run(tmp_path: Path) -> None:

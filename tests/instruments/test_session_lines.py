@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.instruments.causes.ranking import judge
 from stepscope.report.cause_text import limiting
 from tests.draw import draw
-from tests.fakes import FakeTrace
 from tests.instruments.test_interpreter_lock import looked
-from tests.report.recordings import connection, derived
+from tests.report.recordings import judgement_of
 
 RUN = ("tensorflow/python/client/session.py", "BaseSession._call_tf_sessionrun", "library")
 MAIN, TEST = ("train.py", "main", "program"), ("train.py", "evaluate", "program")
@@ -28,8 +26,7 @@ cpu/pool thread : [a:MatMul..........................]
     looked(tables, 1, 36 - tested, MAIN, RUN, main=True, cpu=1.0)
     if tested:
         looked(tables, 36 - tested, 36, MAIN, TEST, RUN, main=True, cpu=1.0)
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
+    judgement = judgement_of(tables)
     assert judgement.cause == "compute"
     assert (judgement.run_in and judgement.run_in.function) == called
     sentence = " ".join(limiting(judgement))

@@ -164,6 +164,7 @@ def test_the_summary_names_stage_and_ops(recording):
         assert "Iterator::" not in text.partition("Ops Op")[2].partition("Complete")[0]
 
 
+@pytest.mark.repeats("counts of recordings that others of this file read")
 def test_nothing_is_lost(recording):
     """1.15 leaves what was in memory as the time at which an op was scheduled; all events are read."""
     for kind, pattern in (("session", "run_meta_*.pb"), ("estimator", "events.*")):

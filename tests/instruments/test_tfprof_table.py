@@ -231,6 +231,7 @@ def test_the_analysis_gives_the_outermost_scopes(name: str) -> None:
     assert len(wanted) > 3
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_counts_slices(tmp_path: Path) -> None:
     path = corpus.SAMPLES / "chrome" / "kineto.json.gz"
     trace.ingest([path], tmp_path / "lake", run="kineto")

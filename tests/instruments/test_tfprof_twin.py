@@ -212,6 +212,7 @@ DIFFER = ("chrome/kineto_cuda.json", "chrome/jax.trace.json.gz", "tf_data/map_py
 OTHERS = "the same sums of other recordings"
 
 
+@pytest.mark.repeats("drawn trees are compared beside it")
 @pytest.mark.parametrize("name", some(SAMPLES, DIFFER, OTHERS))
 def test_samples_against_brute_force(name: str) -> None:
     with trace.open(corpus.SAMPLES / name) as found:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from stepscope import library, units
 from stepscope.code_lines import CodeLine
 from stepscope.instruments import laws
-from stepscope.instruments.causes.written_ops import written_op
+from stepscope.instruments.causes.written_ops import OpsOfLibraries, written_op
 from stepscope.library import statements
 from stepscope.report.names import line_of, listed
-from stepscope.report.parts import SEVERITIES, Note, ReportFinding, Rows, Table, dicts
+from stepscope.report.parts import Note, ReportFinding, Rows, Table, dicts
 from stepscope.sources.source import Source
-from stepscope.units import Unit
+from stepscope.units import SEVERITIES, Unit
 
 if TYPE_CHECKING:
     from stepscope.library.statements import Query
@@ -52,7 +52,7 @@ def findings_of(
     notes: Sequence[Note],
     several: bool,
     framework: str | None = None,
-    of_libraries: Mapping[str, str] | None = None,
+    of_libraries: OpsOfLibraries | None = None,
 ) -> tuple[ReportFinding, ...]:
     """The findings that have rows, the heaviest first. framework: see compiled. of_libraries: ops of the
     program by the types of what libraries run for it."""
@@ -86,7 +86,7 @@ def _fields(
     first: Mapping[str, Any],
     notes: Sequence[Note],
     several: bool,
-    of_libraries: Mapping[str, str],
+    of_libraries: OpsOfLibraries,
 ) -> dict[str, str]:
     """The values of a finding as its sentences say them. several: there are several runs."""
     fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}

@@ -43,10 +43,11 @@ _OF_SLICES = frozenset({"slices_by_name", "busy_by_track"})
 """Those that say nothing of changes of memory: slices around them are their stacks, and have no length."""
 KEPT_VIEWS = (
     "step", "track_place", "observed", "step_window", "_captured_op", "_device_op", "device_sum", "track_sum",
-    "_label_line", "rank_source", "_computing_op",
+    "_label_line", "rank_source", "_launching_op", "_computing_op",
 )  # fmt: skip
 """Views that several analyses and findings read: computed once, each after those it builds on. All of them
-read rollups and other small tables, and of slices no more than kernels and ops of captured functions."""
+read rollups and other small tables, and of slices no more than kernels, calls that launched them, and ops of
+captured functions."""
 
 
 def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:

@@ -2,9 +2,9 @@
 
 `import duckdb` loads data frames, typed expressions and package metadata, none of which are used here: a
 question to a small file takes 1.35 times as long with it (benchmarks: start-tricks). The native module is
-the same either way; all that the package adds for us is how it reads Arrow streams. `_Streams` does that
-for the releases where it is known, and `_Beside` in a process that has imported the package. With any other
-release the package is used.
+the same either way; all that the package adds for us is how it reads Arrow streams and how it gives them.
+`_Streams` and `stream()` do that for the releases where it is known, and `_Beside` in a process that has
+imported the package. With any other release the package is used.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from stepscope._core import Stream, ViewStream
 __all__ = ["duckdb"]
 
 _KNOWN = "2.0."
+_BATCH_ROWS = 131_072
+"""Rows of a batch of Arrow: as many as the package asks for."""
 
 
 def _narrowed(stream: Any, columns: Sequence[int]) -> Any:
@@ -86,3 +88,11 @@ def prepare() -> None:
     else:
         # Its import may not be over in another thread.
         duckdb._set_arrow_sources(_Beside(importlib.import_module("duckdb")._sources))
+
+
+def stream(con: duckdb.DuckDBPyConnection, sql: str) -> object:
+    """The capsule of an Arrow stream with the rows of a SELECT. duckdb.Error when it is refused."""
+    if duckdb.__version__.startswith(_KNOWN):
+        return con._submit(sql, None, "stream", _BATCH_ROWS).arrow_capsule()
+    importlib.import_module("duckdb")
+    return con.sql(sql).__arrow_c_stream__()

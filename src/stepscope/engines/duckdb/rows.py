@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -76,10 +75,7 @@ class ArrowRows:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Runs the query."""
-        importlib.import_module("duckdb")  # the package knows how its release exports Arrow
-        native.prepare()
         try:
-            capsule: object = self._con.sql(self._sql).__arrow_c_stream__()
+            return native.stream(self._con, self._sql)
         except duckdb.Error as error:
             raise self._engine.refused(error) from error
-        return capsule

@@ -26,7 +26,7 @@ from stepscope.instruments.causes.top_op import (
     top_op_or_copies,
 )
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
-from stepscope.instruments.causes.written_ops import PRODUCTS_OF_XLA, ops_of_libraries, written_op
+from stepscope.instruments.causes.written_ops import is_product, ops_of_libraries
 from stepscope.instruments.step_breakdown.evidence_kinds import kinds_by_source
 from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.library.statements import statement
@@ -99,8 +99,7 @@ class HostSteps:
         """The type of op that computes longest, or copies, within ops that compute."""
         found = top_op_of(self.ask)
         if found.op_type is not None and not found.is_product:
-            written = written_op(found.op_type, ops_of_libraries(self.query))
-            found = found._replace(is_product=written in PRODUCTS_OF_XLA)
+            found = found._replace(is_product=is_product(found.op_type, ops_of_libraries(self.query)))
         if found.on_device or not self.runs_inline:
             return found
         computed_ps = sum(step.sums.get("compute", 0) for step in self.all_steps)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown import driver, evidence, labels, stack_samples
@@ -30,9 +30,8 @@ _OPENS, _CLOSES = "::StartRegion", "::StopRegion"
 
 
 class SliceKind(NamedTuple):
-    """How slices of a track are called: a row of replay_kinds."""
+    """How slices are called: a row of replay_kinds, without its number."""
 
-    rollup_id: int
     place: str
     name: str
     category: str | None
@@ -57,6 +56,11 @@ class SliceKind(NamedTuple):
             return True
         return labels.slice_meaning(self.name, self.category, self.is_op, False).label in WAITS
 
+    @property
+    def waits_opens_closes(self) -> tuple[bool, bool, bool]:
+        """What the core asks of it."""
+        return self.waits, self.name.endswith(_OPENS), self.name.endswith(_CLOSES)
+
 
 @dataclass(frozen=True)
 class RecordedSteps:
@@ -66,6 +70,8 @@ class RecordedSteps:
     steps: Sequence[StepSpan]
     """Those that are asked for, in order of time."""
     kinds: Sequence[SliceKind]
+    numbers: Mapping[int, int]
+    """Which of the kinds each row of rollup_op is of: threads that call the same have a row each."""
     core: Replay
 
     @cached_property
@@ -95,12 +101,18 @@ def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[i
     if not chosen:
         return None
     tracks: dict[int, bool] = dict(query(statement("replay_tracks", source_id=source.source_id)).rows())
-    kinds = [SliceKind(*row) for row in query(statement("replay_kinds", source_id=source.source_id)).rows()]
+    known: dict[tuple[Any, ...], int] = {}
+    numbers = {
+        row[0]: known.setdefault(row[1:], len(known))
+        for row in query(statement("replay_kinds", source_id=source.source_id)).rows()
+    }
+    kinds = [SliceKind(*called) for called in known]
     driving = driver.tracks(query, [source.source_id]).get(source.source_id)
     if driving is None or driving not in tracks:
         return None
     begin_ps, end_ps = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
     within = {"source_id": source.source_id, "begin_ps": begin_ps, "end_ps": end_ps}
+    handled = [kind.waits_opens_closes for kind in kinds]
     core = _core.Replay(
         stream(statement("replay_slices", **within)),
         stream(statement("replay_arrows", **within)),
@@ -110,16 +122,9 @@ def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[i
         [moment for step in chosen for moment in (step.ts_ps, step.end_ps)],
         sum(1 << NUMBER[label] for label in WAITS),
         sum(1 << NUMBER[label] for label in _JOINS),
-        {
-            kind.rollup_id: (
-                kind.waits,
-                kind.name.endswith(_OPENS),
-                kind.name.endswith(_CLOSES),
-            )
-            for kind in kinds
-        },
+        {rollup_id: handled[number] for rollup_id, number in numbers.items()},
     )
-    return RecordedSteps(source.source_id, chosen, kinds, core)
+    return RecordedSteps(source.source_id, chosen, kinds, numbers, core)
 
 
 def _doing(query: Query, stream: Stream, source: SteppedSource) -> list[tuple[int, int, int]]:

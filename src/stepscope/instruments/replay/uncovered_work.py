@@ -134,7 +134,7 @@ def _needs(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[T
             read = recorded_steps.read(query, stream, source, list(wanted))
             if read is None or read.is_missed:
                 return None
-            durations += read.durations(read.core.replay(change.lefts(read.kinds), [0.0] * len(LABELS)))
+            durations += read.durations(read.core.replay(change.lefts(read), [0.0] * len(LABELS)))
     return round(fmean(durations)) if durations else None
 
 

@@ -37,9 +37,10 @@ class DurationChange:
             return 0.0
         return next((self.ops[name] for name in kind.called if name in self.ops), 1.0)
 
-    def lefts(self, kinds: Sequence[SliceKind]) -> dict[int, float]:
+    def lefts(self, read: RecordedSteps) -> dict[int, float]:
         """The same by rollup_id, where something changes."""
-        return {kind.rollup_id: left for kind in kinds if (left := self.left(kind)) != 1.0}
+        lefts = list(map(self.left, read.kinds))
+        return {of: lefts[number] for of, number in read.numbers.items() if lefts[number] != 1.0}
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def replayed(read: RecordedSteps, change: DurationChange) -> ReplayedSteps:
     )
     if read.is_missed:
         return outcome
-    kinds = change.lefts(read.kinds)
+    kinds = change.lefts(read)
     labels = recorded_steps.numbers({} if change.without is None else {change.without: 0.0})
     unbound = 1 << NUMBER[change.without] if change.without in WAITS else 0
     then = sorted(read.durations(read.core.replay(kinds, labels, unbound=unbound)))
@@ -132,10 +133,10 @@ def replayed(read: RecordedSteps, change: DurationChange) -> ReplayedSteps:
 
 def _named(read: RecordedSteps, way: Sequence[tuple[int | None, int | None, int]]) -> dict[str, int]:
     """The critical path of a mean step: time by name."""
-    called = {kind.rollup_id: kind for kind in read.kinds}
     found: dict[str, int] = {}
     for rollup_id, label, took_ps in way:
-        kind = None if rollup_id is None else called.get(rollup_id)
+        number = None if rollup_id is None else read.numbers.get(rollup_id)
+        kind = None if number is None else read.kinds[number]
         if kind is not None and kind.is_op:
             name = kind.called[0]
         elif label is not None:

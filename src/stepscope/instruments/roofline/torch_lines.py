@@ -24,16 +24,24 @@ def called(query: Query, stream: Stream) -> Mapping[tuple[int, int], list[Called
     """What ops launched within the program's functions: the innermost around each execution counts, with the
     line where the function begins. By number of the row of the statement costed_kernels and of its device.
     Ops of a backward pass are not in it: their thread calls no Python."""
-    own_calls = {
-        rollup_id: line
-        for rollup_id, name in query(statement("calls_of_python")).rows()
-        if traced_python.is_own(name)
-        and (line := traced_python.called(name, traced_python.CATEGORY)) is not None
-    }
+    lines: dict[str, CodeLine | None] = {}
+    own_calls: dict[int, str] = {}
+    for rollup_id, name in query(statement("calls_of_python")).rows():
+        if name not in lines:  # each thread has a row of its own for a function
+            of_program = traced_python.is_own(name)
+            lines[name] = traced_python.called(name, traced_python.CATEGORY) if of_program else None
+        if lines[name] is not None:
+            own_calls[rollup_id] = name
     if not own_calls:
         return {}
-    found: dict[tuple[int, int], list[CalledKernels]] = defaultdict(list)
-    sums = _core.ops_in_calls(stream(statement("kernels_in_calls")), set(own_calls))
-    for call_id, alike_id, device, executions, took_ps in sums:
-        found[alike_id, device].append(CalledKernels(own_calls[call_id], executions, took_ps))
-    return found
+    sums: dict[tuple[int, int], dict[str, list[int]]] = defaultdict(dict)
+    for call_id, alike_id, device, executions, took_ps in _core.ops_in_calls(
+        stream(statement("kernels_in_calls")), set(own_calls)
+    ):
+        total = sums[alike_id, device].setdefault(own_calls[call_id], [0, 0])
+        total[0] += executions
+        total[1] += took_ps
+    return {
+        alike: [CalledKernels(line, *total) for name, total in of_one.items() if (line := lines[name])]
+        for alike, of_one in sums.items()
+    }

@@ -17,7 +17,6 @@
 -- formula: Reported for each source of a host none of whose steps, in all sources of the run, count in
 --   averages, unless three or more compile: then all do, see recompilation; impact = sum of the durations of the source's steps.
 -- columns:
---   severity | text | Severity | high
 --   impact_ps | ps | Recorded | durations of these steps, added up
 --   run_id, host_id, source_id
 --   steps | int | Steps | steps recorded

@@ -1,7 +1,7 @@
 -- One type of op takes much of the compute
 --
 -- question: Which type of op takes most of the time in which steps compute?
--- reads: _label_line, _computing_op, source, _drawn_source, hlo_instruction
+-- reads: _label_line, _computing_op, source, _drawn_source, _written_instruction
 -- severity: medium from half of the time of all ops, low from 40 % and for products of matrices and convolutions, which
 --   models are made of; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
@@ -24,7 +24,6 @@
 -- formula: share = self times of the ops of the type / those of all ops that compute, at the same place. Reported from
 --   0.4 where time labelled compute is at least half of the steps that averages include.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Self | self times of the ops of the type, added up
 --   run_id, host_id
 --   op_type | text | Op type | type of the ops
@@ -68,10 +67,10 @@ computed AS (
 
 library_products AS (
   SELECT h.run_id AS of_run, h.name AS of_op
-  FROM hlo_instruction AS h
+  FROM _written_instruction AS h
   WHERE
     (h.opcode = 'custom-call' OR (h.opcode = 'fusion' AND h.fusion_kind = 'kCustom'))
-    AND (h.op_name LIKE '%/dot_general' OR h.op_name LIKE '%/conv_general_dilated')
+    AND (h.written_op LIKE '%/dot_general' OR h.written_op LIKE '%/conv_general_dilated')
   GROUP BY h.run_id, h.name
 ),
 

@@ -9,14 +9,11 @@
 -- formula: flops or bytes of a while of the entry, with all its trips, >= half of the program's, in programs that do
 --   at least a tenth of what the heaviest does.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id, instruction
 --   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run
 --   share | ratio | Share | of the program's flops or bytes, whichever is more
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 WITH shares AS (
   SELECT
     i.id,

@@ -17,7 +17,6 @@
 --   ordinary step, or when all of at least three steps are compile steps; high from three; impact = durations of
 --   these steps added up.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | Compile steps | durations of the steps that compile
 --   run_id, host_id
 --   steps | int | Compiling | steps that compile

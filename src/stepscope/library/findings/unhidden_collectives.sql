@@ -12,7 +12,6 @@
 -- formula: exposed_share = communication in step_part / duration of the averaged steps; reported from 0.1, high from
 --   0.3; wait_share = waits / durations of the collectives that several ranks were seen in.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | Could be saved | exposed communication of the averaged steps
 --   run_id | text | Run | name of the run
 --   participant | text | Rank | rank, or host
