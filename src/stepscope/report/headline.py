@@ -254,9 +254,7 @@ def _written_types(rows: Rows, of_libraries: OpsOfLibraries) -> Counter[str]:
     written: Counter[str] = Counter()
     for op_type, self_ps in recorded.most_common():
         # Elsewhere, shares are those of a type as recorded: types are not added up here either.
-        name = written_op(op_type, of_libraries)
-        parts = of_libraries.get(op_type, {}) if name == op_type else {}
-        for op, part in (parts or {name: 1.0}).items():
+        for op, part in of_libraries.get(op_type, {written_op(op_type): 1.0}).items():
             written[f"fused {op}" if op in written and _FUSED in op_type else op] += round(part * self_ps)
     return written
 
