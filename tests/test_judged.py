@@ -291,8 +291,8 @@ def one(cause: str, **more) -> Judgement:
 )
 def test_every_sentence(found, sentence):
     without = {"compute": "these ops", "none": None, "unknown": None}.get(found.cause, "that")
-    # Batches are made, and what ops compute is computed, in another way.
-    amount = "at least 30.0 ms" if found.cause in ("compute", "input") else "about 40.0 ms"
+    # Batches are made, and what ops compute is computed, in another way. What a device waits for is work.
+    amount = "at least 30.0 ms" if found.cause in ("compute", "input", "idle") else "about 40.0 ms"
     gain = [f"Without {without}, a step would take {amount}."] if without else []
     if found.cause == "unknown":
         gain = ["Of what it does show, the accelerator has nothing to do for 40.0 % of a step."]
