@@ -305,3 +305,10 @@ def test_many_nodes(tmp_path: Path) -> None:
         ("op", 3 * count, 3 * count, 2),
         ("scope", 3 * count, 3 * count, count + scopes + 1),
     ]
+
+
+def test_servers_of_which_no_graph_tells_shapes_have_no_number_of_variables() -> None:
+    """None is another answer than zero."""
+    with trace.open(corpus.SAMPLES / "run_metadata" / "two_servers.pb") as found:
+        rows = found.query(library.entry("parameter_servers").statement).rows()
+    assert [row[2:4] for row in rows] == [(None, None), (None, None)]

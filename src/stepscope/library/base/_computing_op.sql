@@ -1,10 +1,10 @@
 -- How long does each kind of slice of such an op run, on devices and on hosts?
 --
--- reads: rollup_op, track_place, slice, _started_source, _launching_op, _captured_op, _written_instruction
+-- reads: rollup_op, track_place, slice, _started_source, _started_op, _launching_op, _captured_op, _written_instruction
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
---   Files of a single run that compiled or warmed up are left out where others are averaged, as in the steps.
+--   Runs that compiled or warmed up are left out where others are averaged, as in the steps.
 -- columns:
 --   run_id, host_id, place
 --   op_type | text | type of the op, as the program wrote it where XLA runs it under another name
@@ -32,20 +32,23 @@ kinds AS (
     p.place,
     COALESCE(l.type_written, r.op_type) AS own_type,
     columns!(r, op_name, name, class),
-    r.slices - COALESCE(i.many, 0) AS own_slices,
-    CAST(COALESCE(r.op_self_ps, r.self_ps) - COALESCE(i.many_ps, 0) AS BIGINT) AS own_ps,
+    r.slices - COALESCE(i.many, 0) - COALESCE(u.many, 0) AS own_slices,
+    CAST(
+      COALESCE(r.op_self_ps, r.self_ps) - COALESCE(i.many_ps, 0) - COALESCE(u.spent_ps, 0) AS BIGINT
+    ) AS own_ps,
     CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   LEFT JOIN _started_source AS o ON o.started_source = r.source_id
   LEFT JOIN captured AS i ON i.of_rollup = r.id
+  LEFT JOIN _started_op AS u ON u.of_rollup = r.id
   LEFT JOIN libraries AS l ON l.of_run = r.run_id AND l.instruction = r.op_name
   WHERE
     o.started_source IS NULL
     AND r.layer IN ('compute', 'python')
     AND r.class <> 'input'
     AND p.place IN ('device', 'host')
-    AND (i.many IS NULL OR i.many < r.slices)
+    AND COALESCE(i.many, 0) + COALESCE(u.many, 0) < r.slices
 ),
 
 kernels AS (
