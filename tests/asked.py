@@ -1,12 +1,22 @@
-"""Tables in a connection, asked as instruments ask a trace."""
+"""Files asked by SQL, and tables in a connection asked as instruments ask a trace."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
+import stepscope
 from stepscope.engines import Arrow, Statement
+
+
+def ask(path: Path | str | Sequence[Path], sql: str, cache: bool = False) -> list[tuple[Any, ...]]:
+    """Rows of a file or a folder, or of some together."""
+    paths = [path] if isinstance(path, (str, Path)) else path
+    with stepscope.open(*paths, cache=cache) as trace:
+        return trace.query(sql).rows()
 
 
 class Asked:

@@ -154,7 +154,6 @@ FINDING = """-- Slices without a name
 -- reasoning: What has no name cannot be found again.
 -- formula: Slices whose name is empty are counted.
 -- columns:
---   severity | text | Severity | always low
 --   impact_ps | ps | Impact | time of these slices
 --   slices | int | Slices | how many
 SELECT 'low' AS severity, SUM(s.dur_ps) AS impact_ps, COUNT(*) AS slices

@@ -133,6 +133,7 @@ def test_tables_prove_the_sentences():
     assert wait.impact.startswith("88.9 % of the step time on h is waiting for input: 13.3 µs of each step")
 
 
+@pytest.mark.repeats("another table; columns are left out beside it")
 def test_ranks_have_no_columns_in_which_nothing_was_recorded():
     """A zero would say that there were collectives, and that they took no time."""
 

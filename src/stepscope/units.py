@@ -10,10 +10,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "flop", "ratio", "unix_ns"]
 """What a value is: presenters choose its look by this. Raw values stay in the unit (ps, bytes, 0..1)."""
+
+Severity = Literal["high", "medium", "low", "info"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""How severe a finding is, the most severe first."""
 
 NOTHING = "\N{EN DASH}"
 """Shown where a value is NULL."""
@@ -98,7 +102,7 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
     unless one is so much smaller (means beside totals) that its digits would all vanish. signed: which of
     them hold differences; none when not given."""
     columns = [[row[i] for row in rows] for i in range(len(kinds))]
-    largest = [_largest(column) for column in columns]
+    largest = [max((abs(value) for value in column if _is_number(value)), default=0) for column in columns]
     found = []
     for i, kind in enumerate(kinds):
         like = [k for k, other in enumerate(kinds) if other == kind]
@@ -108,10 +112,6 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
         shared_scale = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
         found.append(replace(shared_scale, signed=bool(signed and signed[i])))
     return found
-
-
-def _largest(values: Sequence[Any]) -> float:
-    return max((abs(value) for value in values if _is_number(value)), default=0)
 
 
 def show(value: Any, unit: Unit) -> str:

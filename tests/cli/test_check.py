@@ -98,6 +98,7 @@ def test_the_same_version_passes(made: dict[str, list[str]], capsys: Any) -> Non
     assert "would have been seen" in told["headline"][0]
 
 
+@pytest.mark.repeats("another difference; a slower op is found beside it")
 def test_one_more_op_fails_with_one_recording_each(made: dict[str, list[str]], capsys: Any) -> None:
     words = ("--baseline", made["old"][0], "--candidate", made["more"][0])
     code, told, _ = check(capsys, *words, "--counts")

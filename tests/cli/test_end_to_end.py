@@ -75,6 +75,7 @@ def test_the_commands_to_try_next_work(
         run(capsys, *words)
 
 
+@pytest.mark.repeats("each analysis is asked in library/test_library.py")
 def test_every_number_of_the_summary_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     read = json.loads(run(capsys, XPLANE, "--format", "json"))
     section = next(one for one in read["sections"] if one["name"] == "op_types")
@@ -197,6 +198,7 @@ def test_half_of_a_fleet_is_unreadable(
     ]
 
 
+@pytest.mark.repeats("lake/test_lake.py shows it within one process")
 def test_a_lake_is_ingested_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lake = str(tmp_path / "lake")
     words = ("ingest", XPLANE, TIMELINES, "--lake", lake, "--format", "json")
@@ -223,6 +225,7 @@ def test_export_merges(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert "--force" in capsys.readouterr().err
 
 
+@pytest.mark.repeats("cli/test_formats.py reads a report that the verb wrote")
 def test_a_report_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for ending in ("html", "md"):
         target = tmp_path / f"r.{ending}"
@@ -233,6 +236,7 @@ def test_a_report_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["r.html", "r.md"]
 
 
+@pytest.mark.repeats("each analysis is asked in library/test_library.py")
 def test_all_analyses_run_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     """All where all tests run; the page's tests ask them all of one open trace, which takes a tenth."""
     from stepscope import library

@@ -24,6 +24,7 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.repeats("presenters/test_screen.py lays out what is longer")
 @pytest.mark.parametrize(
     "sample",
     ["tf_data/two_maps_first_slow.xplane.pb.gz", "run_metadata/two_servers.pb", "profile/memory.json"],

@@ -18,6 +18,7 @@ from tests.formats.capture_folder import write
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 
 
+@pytest.mark.repeats("instruments/test_pipeline.py names it")
 def test_a_py_function_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     recording = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
     assert main(["pipeline", "--no-cache", "--format", "json", recording]) == 0

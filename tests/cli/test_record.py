@@ -119,6 +119,7 @@ def test_the_answer_is_left_out_on_demand(recorded: Path, capfd: pytest.CaptureF
     assert shown.err.endswith("  next:    stepscope out\n")
 
 
+@pytest.mark.repeats("a program is recorded anew, for what cli/test_formats.py reads")
 def test_a_report_is_written_at_the_end(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-o", "r.md", "-o", "out", "--no-summary", "train.py"]) == 3
     assert capfd.readouterr().err.endswith("wrote r.md\n")

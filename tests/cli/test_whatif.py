@@ -25,6 +25,7 @@ def document(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> 
     return found
 
 
+@pytest.mark.repeats("two answers, each of which others read")
 def test_what_limits_the_steps_is_told_as_in_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, UPLOADS)
     with stepscope.open(UPLOADS) as trace:
@@ -42,6 +43,7 @@ def test_a_bound_is_a_prediction(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["high"] is not None
 
 
+@pytest.mark.repeats("another recording; an op is halved beside it")
 def test_how_long_batches_take_that_are_made_in_another_way_is_not_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

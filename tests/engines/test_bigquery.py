@@ -174,6 +174,7 @@ def test_a_compacted_lake(server: Server, tmp_path: Path) -> None:
     assert exporter.write(lake, DATASET).rows == {}
 
 
+@pytest.mark.repeats("the second tier asks more of a lake")
 def test_a_part_of_a_lake(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake = compacted.fleet(tmp_path)
     exporter.write(lake, DATASET)

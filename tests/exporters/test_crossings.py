@@ -57,6 +57,7 @@ def emptied() -> Iterator[FakeTrace]:
     trace.close()
 
 
+@pytest.mark.repeats("a twin counts in many windows")
 @given(tracks, st.sampled_from([0, 6, 62]))
 @settings(deadline=None, max_examples=cases(20, 60))
 def test_as_many_as_a_window_finds(emptied: FakeTrace, told: list[list[tuple[int, int]]], depth: int) -> None:

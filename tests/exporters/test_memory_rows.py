@@ -49,9 +49,7 @@ def moves_of(path: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [TWO_SERVERS, "tf1/resnet14_ref/run_meta_0005.pb", "tf1/dist_ps/run_meta.pb"],
-    ids=str,
+    "path", [TWO_SERVERS, "tf1/resnet14_ref/run_meta_0005.pb", "tf1/dist_ps/run_meta.pb"], ids=str
 )
 def test_counters_and_blocks_are_what_the_allocators_recorded(path: Any, tmp_path: Path) -> None:
     path = corpus.path(path) if isinstance(path, str) else path
@@ -122,6 +120,7 @@ def test_reading_it_back_adds_nothing_to_the_work(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.repeats("another form")
 def test_parts_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
     seen = {}
@@ -146,6 +145,7 @@ def test_parts_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "Only a Chrome trace" in capsys.readouterr().err
 
 
+@pytest.mark.repeats("exporters/test_perfetto.py reads an export with Perfetto")
 def test_perfetto_shows_counters_and_blocks(tmp_path: Path) -> None:
     with open_trace(TWO_SERVERS, cache=False) as opened:
         exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())

@@ -57,6 +57,7 @@ def again(path: Path, folder: Path) -> Path:
 SAMPLED = ("profiler_hook", "tf_data/map_py_function.xplane.pb", "event_file")
 
 
+@pytest.mark.repeats("the samples are read back in test_round_trip.py")
 @pytest.mark.parametrize("name", some(SAMPLED, SAMPLED[:1], "three formats"))
 def test_samples(tmp_path: Path, name: str) -> None:
     path = corpus.SAMPLES / name

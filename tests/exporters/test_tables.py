@@ -106,6 +106,7 @@ def test_any_table_can_be_named(tmp_path: Path, ending: str) -> None:
     assert tuple(found.columns) == schema().table("counter").names
 
 
+@pytest.mark.repeats("lakes are Parquet of everything")
 def test_parquet_of_slices_and_of_everything(tmp_path: Path) -> None:
     exporters.write(drawn_trace(one_of_each()), tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 601

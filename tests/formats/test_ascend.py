@@ -12,6 +12,7 @@ import pytest
 import stepscope
 from stepscope.errors import StepscopeError
 from stepscope.sources.names import slug
+from tests.asked import ask
 
 US = 10**6
 NS = 1000
@@ -23,11 +24,6 @@ STRINGS = (
     "aclrtMemcpyAsync", "aten::add", "ProfilerStep#4", "epoch", "EVENT_WAIT",
 )  # fmt: skip
 ID = {text: number for number, text in enumerate(STRINGS, 1)}
-
-
-def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    with stepscope.open(path, cache=False) as trace:
-        return trace.query(sql).rows()
 
 
 def database(path: Path, rank: int = 0) -> Path:
@@ -102,7 +98,7 @@ SLICES = """
 def test_a_database(tmp_path):
     path = database(tmp_path / "ascend_pytorch_profiler_0.db")
     thread = "process 7 thread 8"
-    assert rows(path, SLICES) == [
+    assert ask(path, SLICES) == [
         ("ProfilerStep#4", 0, 30_000 * NS, None, thread),
         ("epoch", 100 * NS, 28_900 * NS, None, thread),
         ("aten::add", 400 * NS, 400 * NS, None, thread),
@@ -113,9 +109,9 @@ def test_a_database(tmp_path):
         ("hcom_allReduce__1_0_1", 7000 * NS, 13_000 * NS, 14, "NPU 3 stream of group 1"),
         ("aclnnAdd", 21_500 * NS, 2000 * NS, 15, "NPU 3 stream 2"),
     ]
-    assert rows(path, "SELECT origin_unix_ns, clock FROM capture") == [(T0, "unix")]
-    assert rows(path, "SELECT producer, framework FROM source") == [("kineto", "pytorch")]
-    (note,) = rows(path, "SELECT events, detail FROM source_note WHERE slug = 'not-read'")
+    assert ask(path, "SELECT origin_unix_ns, clock FROM capture") == [(T0, "unix")]
+    assert ask(path, "SELECT producer, framework FROM source") == [("kineto", "pytorch")]
+    (note,) = ask(path, "SELECT events, detail FROM source_note WHERE slug = 'not-read'")
     assert note == (1, "1 row of COMMUNICATION_TASK_INFO, the parts of collectives, is not read")
 
 
@@ -137,7 +133,7 @@ def test_a_database_whose_tables_lie_far_back_is_known_by_its_name(tmp_path):
     base.commit()
     base.close()
     with pytest.raises(StepscopeError, match="no tasks, collectives or calls"):
-        rows(path, SLICES)
+        ask(path, SLICES)
 
 
 DETAILS = (
@@ -170,12 +166,12 @@ SUMMARY = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration
 def test_tables_of_kernels(tmp_path, header, lines):
     path = tmp_path / "kernel_details.csv"
     path.write_text("\n".join([header, *lines, ""]))
-    assert rows(path, SLICES) == [
+    assert ask(path, SLICES) == [
         ("aclnnAdd", 0, 3_250_000, None, "NPU 4 stream 2"),
         ("hcom_allReduce__1", 10 * US, 10 * US, None, "NPU 4 stream of collectives"),
     ]
-    assert rows(path, "SELECT events_seen, events_lost FROM source") == [(3, 1)]
-    assert rows(path, "SELECT origin_unix_ns FROM capture") == [(1_764_246_877_074_017_600,)]
+    assert ask(path, "SELECT events_seen, events_lost FROM source") == [(3, 1)]
+    assert ask(path, "SELECT origin_unix_ns FROM capture") == [(1_764_246_877_074_017_600,)]
 
 
 def test_steps_of_a_table_reach_to_the_next(tmp_path):
@@ -183,7 +179,7 @@ def test_steps_of_a_table_reach_to_the_next(tmp_path):
     lines = (f"{step},4,5,2,aclnnAdd,Add,AI_VECTOR_CORE,{at:.3f},3.250,N/A" for step, at in kernels)
     path = tmp_path / "kernel_details.csv"
     path.write_text("\n".join([DETAILS, *lines, ""]))
-    assert rows(path, "SELECT step, ts_ps, dur_ps FROM step ORDER BY ts_ps") == [
+    assert ask(path, "SELECT step, ts_ps, dur_ps FROM step ORDER BY ts_ps") == [
         (13, 0, 50 * US),
         (14, 50 * US, 40 * US),
     ]
@@ -193,14 +189,14 @@ def test_the_only_step_of_a_table_lasts_as_long_as_its_kernels(tmp_path):
     lines = (f"13,4,5,2,aclnnAdd,Add,AI_VECTOR_CORE,{at:.3f},3.250,N/A" for at in (130.0, 100.0))
     path = tmp_path / "kernel_details.csv"
     path.write_text("\n".join([DETAILS, *lines, ""]))
-    assert rows(path, "SELECT step, ts_ps, dur_ps FROM step") == [(13, 0, 33_250_000)]
+    assert ask(path, "SELECT step, ts_ps, dur_ps FROM step") == [(13, 0, 33_250_000)]
 
 
 def test_a_table_without_times_is_damaged(tmp_path):
     path = tmp_path / "kernel_details.csv"
     path.write_text(f"{DETAILS}\n1,2\n")
     with pytest.raises(StepscopeError, match="no kernels with their times"):
-        rows(path, SLICES)
+        ask(path, SLICES)
 
 
 def test_what_the_profiler_writes_of_one_recording_is_read_once(tmp_path):
@@ -211,12 +207,12 @@ def test_what_the_profiler_writes_of_one_recording_is_read_once(tmp_path):
         f"{DETAILS}\n13,4,5,2,aclnnAdd,Add,AI_VECTOR_CORE,1764246877074017.600,3.250,N/A\n"
     )
     formats = "SELECT format FROM source"
-    assert rows(tmp_path, formats) == [("ascend_csv",)]
+    assert ask(tmp_path, formats) == [("ascend_csv",)]
     database(folder / "ascend_pytorch_profiler_0.db")
-    assert rows(tmp_path, formats) == [("ascend_db",)]
+    assert ask(tmp_path, formats) == [("ascend_db",)]
     event = {"ph": "X", "name": "aclnnAdd", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
     (folder / "trace_view.json").write_text(json.dumps([event]))
-    assert rows(tmp_path, formats) == [("chrome_trace",)]
+    assert ask(tmp_path, formats) == [("chrome_trace",)]
 
 
 def test_databases_of_one_recording_lie_in_several_folders(tmp_path):
@@ -228,11 +224,11 @@ def test_databases_of_one_recording_lie_in_several_folders(tmp_path):
         (recording / folder).mkdir(parents=True)
         database(recording / folder / name)
     asked = "SELECT run_id, path FROM source"
-    assert [(run, Path(path).name) for run, path in rows(tmp_path, asked)] == [
+    assert [(run, Path(path).name) for run, path in ask(tmp_path, asked)] == [
         ("host_0_ascend_pt", "ascend_pytorch_profiler_0.db")
     ]
     (recording / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db").unlink()
-    assert [Path(path).name for _, path in rows(recording, asked)] == ["msprof_20250102.db"]
+    assert [Path(path).name for _, path in ask(recording, asked)] == ["msprof_20250102.db"]
 
 
 def test_folders_that_tell_ranks_are_of_one_run(tmp_path):
@@ -242,23 +238,23 @@ def test_folders_that_tell_ranks_are_of_one_run(tmp_path):
         folder.mkdir(parents=True)
         (folder / "trace_view.json").write_text(json.dumps([event]))
     asked = "SELECT run_id, host_id FROM source ORDER BY host_id"
-    assert rows(tmp_path, asked) == [("job", "rank-0"), ("job", "rank-1")]
-    assert rows(tmp_path / "job" / "rank1_ascend_pt", asked) == [("job", "rank-1")]
+    assert ask(tmp_path, asked) == [("job", "rank-0"), ("job", "rank-1")]
+    assert ask(tmp_path / "job" / "rank1_ascend_pt", asked) == [("job", "rank-1")]
 
 
 def test_a_part_of_a_timeline_is_read_with_it(tmp_path):
     event = {"ph": "X", "name": "Add-op1", "pid": 1, "tid": 2, "ts": 5, "dur": 2}
     for name in ("msprof_0_2_1.json", "task_time_0_2_1.json", "hccl_0_2_2.json"):
         (tmp_path / name).write_text(json.dumps([event]))
-    read = {Path(path).name for (path,) in rows(tmp_path, "SELECT path FROM source")}
+    read = {Path(path).name for (path,) in ask(tmp_path, "SELECT path FROM source")}
     assert read == {"msprof_0_2_1.json", "hccl_0_2_2.json"}
 
 
 def test_a_run_is_called_as_its_file_without_the_ending(tmp_path):
     path = database(tmp_path / "bert.db")
-    assert rows(path, "SELECT run_id FROM source") == [("bert",)]
+    assert ask(path, "SELECT run_id FROM source") == [("bert",)]
     path = path.rename(tmp_path / "rank0.db")
-    assert rows(path, "SELECT run_id FROM source") == [(slug(tmp_path.name, "run"),)]
+    assert ask(path, "SELECT run_id FROM source") == [(slug(tmp_path.name, "run"),)]
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -283,9 +279,9 @@ def test_copies_of_a_collective_are_part_of_it(tmp_path, whole):
     path.write_text(json.dumps(events))
     parts = [("AllReduce-op9", 15)] if whole else [("MEMCPY_ASYNC", 10), ("NOTIFY_WAIT", 5)]
     work = "SELECT op, dur_ps // 1000000 FROM op_slice WHERE class = '$' ORDER BY op"
-    assert rows(path, work.replace("$", "communication")) == parts
-    assert rows(path, work.replace("$", "copy")) == [("MEMCPY_ASYNC", 5)]
-    assert rows(path, "SELECT step, dur_ps FROM step") == [(7, 30 * US)]
+    assert ask(path, work.replace("$", "communication")) == parts
+    assert ask(path, work.replace("$", "copy")) == [("MEMCPY_ASYNC", 5)]
+    assert ask(path, "SELECT step, dur_ps FROM step") == [(7, 30 * US)]
 
 
 def test_files_within_folders_tell_ranks(tmp_path):
@@ -297,9 +293,9 @@ def test_files_within_folders_tell_ranks(tmp_path):
         (folder / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text(json.dumps([event]))
         (folder / f"profiler_info_{rank}.json").write_text("{}")
     asked = "SELECT run_id, host_id FROM source ORDER BY host_id"
-    assert rows(tmp_path, asked) == [("job", "rank-0"), ("job", "rank-1")]
+    assert ask(tmp_path, asked) == [("job", "rank-0"), ("job", "rank-1")]
     # Two recordings of the same rank are of two jobs, and nothing says which others belong to them.
     (tmp_path / "job" / "node_1872_20240510022210151_ascend_pt" / "profiler_info_1.json").rename(
         tmp_path / "job" / "node_1872_20240510022210151_ascend_pt" / "profiler_info_0.json"
     )
-    assert len({run for run, _ in rows(tmp_path, asked)}) == 2
+    assert len({run for run, _ in ask(tmp_path, asked)}) == 2

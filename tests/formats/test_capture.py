@@ -11,14 +11,10 @@ import pytest
 from stepscope import protobuf
 from stepscope.formats import _model, capture
 from stepscope.session import trace
+from tests.asked import ask
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import SMALL, STARTED_NS, held, line, write
 from tests.later import proto
-
-
-def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
-    with trace.open(path, cache=cache) as opened:
-        return [tuple(row) for row in opened.query(sql).rows()]
 
 
 def test_a_folder_is_one_run_on_one_host_and_nothing_in_it_is_unknown(tmp_path: Path) -> None:
@@ -182,6 +178,7 @@ def test_archives_hold_captures_too(tmp_path: Path) -> None:
     assert len(ask(packed, "SELECT DISTINCT run_id, host_id FROM source")) == 1
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
     folder = write(tmp_path / "c")

@@ -182,6 +182,7 @@ def test_truncated_anywhere_keeps_what_is_whole() -> None:
     assert before == decode(data).facts["events_stored"]
 
 
+@pytest.mark.repeats("it is cut at any place beside this")
 def test_flipped_bits_cost_few_events_and_never_a_word() -> None:
     data = small()
     whole = decode(data).facts["events_stored"]

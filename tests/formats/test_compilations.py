@@ -9,16 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.formats import _compilations
-from stepscope.session import trace
+from tests.asked import ask
 from tests.each import each
 from tests.formats.capture_folder import STARTED_NS, line, write
 
 MS = 10**9
-
-
-def ask(path: Path, sql: str) -> list[tuple[object, ...]]:
-    with trace.open(path, cache=False) as opened:
-        return [tuple(row) for row in opened.query(sql).rows()]
 
 
 def read(*lines: dict[str, Any]) -> _compilations.CompilationRows:

@@ -195,6 +195,7 @@ def test_older_text_is_read() -> None:
 # --- XLA is asked ----------------------------------------------------------------------------------
 
 
+@pytest.mark.repeats("programs of the samples are compared in instruments/test_xla_programs.py")
 @pytest.mark.parametrize("part", some(range(4), (0,), "other programs of the same kinds"))
 def test_generated_programs_cost_what_xla_says(part: int) -> None:
     pytest.importorskip("jax")

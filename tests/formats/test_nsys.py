@@ -6,13 +6,12 @@ import contextlib
 import gzip
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
+from tests.asked import ask
 from tests.corpus import SAMPLES
 from tests.tiers import cases
 
@@ -20,11 +19,6 @@ REAL = SAMPLES / "profile" / "h100.nsys.sqlite.gz"
 US = 10**6
 PID = 41
 THREAD = PID << 24 | 7
-
-
-def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    with stepscope.open(path, cache=False) as trace:
-        return trace.query(sql).rows()
 
 
 def database(path: Path, *statements: str) -> Path:
@@ -67,9 +61,24 @@ RANGES = (
 )
 
 
+def test_copies_of_unified_memory_have_names(tmp_path):
+    copies = (
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER,"
+        " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER)",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
+        + ", ".join(
+            f"({10 * kind}, {10 * kind + 5}, 0, 7, 0, {PID << 24}, 64, {kind})" for kind in (1, 11, 12)
+        ),
+    )
+    path = database(tmp_path / "a.sqlite", *WORK, *copies)
+    names = ask(path, "SELECT name FROM slice WHERE category = 'gpu_memcpy' ORDER BY ts_ps")
+    of = "(unified memory)"
+    assert names == [("Memcpy HtoD",), (f"Memcpy HtoD {of}",), (f"Memcpy DtoH {of}",)]
+
+
 def test_a_real_export():
     """The figures are those of `SELECT COUNT(*), SUM(end - start)` over each table of the database."""
-    events = rows(
+    events = ask(
         REAL, "SELECT category, COUNT(*), SUM(dur_ps) FROM slice GROUP BY category ORDER BY category"
     )
     assert [(name, number, ps // 1000) for name, number, ps in events] == [
@@ -79,12 +88,12 @@ def test_a_real_export():
         ("kernel", 34, 194_081),
     ]
     wall_ns = 1_779_630_014_975_716_426 - 35_255_823_190 + 155_357_596_302
-    assert rows(REAL, "SELECT producer, events_seen, events_lost FROM source") == [("nsys", 60, 0)]
-    assert rows(REAL, "SELECT origin_unix_ns, clock FROM capture") == [(wall_ns, "unix")]
+    assert ask(REAL, "SELECT producer, events_seen, events_lost FROM source") == [("nsys", 60, 0)]
+    assert ask(REAL, "SELECT origin_unix_ns, clock FROM capture") == [(wall_ns, "unix")]
     names = (
         "SELECT DISTINCT d.name, t.name FROM track AS t JOIN device AS d ON d.id = t.device_id ORDER BY ALL"
     )
-    assert rows(REAL, names) == [
+    assert ask(REAL, names) == [
         ("CPU", "python3"),
         ("GPU 0", "stream 7 of process 111"),
         ("GPU 1", "stream 15 of process 112"),
@@ -94,11 +103,11 @@ def test_a_real_export():
       SELECT COUNT(*) FROM slice AS k JOIN slice AS c USING (correlation_id)
       WHERE k.category = 'kernel' AND c.category = 'cuda_runtime'
     """
-    assert rows(REAL, joined) == [(2,)]
+    assert ask(REAL, joined) == [(2,)]
 
 
 def test_calls_and_work_are_what_they_are_called(tmp_path):
-    found = rows(
+    found = ask(
         database(tmp_path / "one.sqlite", *WORK),
         "SELECT name, category, ts_ps, dur_ps, correlation_id FROM slice ORDER BY ts_ps",
     )
@@ -111,14 +120,14 @@ def test_calls_and_work_are_what_they_are_called(tmp_path):
 
 def test_ranges_are_ops_of_pytorch_or_marks_of_the_program(tmp_path):
     path = database(tmp_path / "one.sqlite", *RANGES)
-    assert rows(path, "SELECT name, category, ts_ps, dur_ps FROM slice ORDER BY name") == [
+    assert ask(path, "SELECT name, category, ts_ps, dur_ps FROM slice ORDER BY name") == [
         ("aten::mm", "cpu_op", 0, 3 * US),
         ("epoch", "user_annotation", 0, 8 * US),
     ]
-    ((args,),) = rows(path, "SELECT args_json FROM slice WHERE args_json LIKE '%Dims%'")
+    ((args,),) = ask(path, "SELECT args_json FROM slice WHERE args_json LIKE '%Dims%'")
     assert args == '{"Input Dims":[[2,3],[3,4]]}'
     # The range that was open when the recording ended is told; a mark has no length and is none.
-    assert rows(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(3, 2, 1)]
+    assert ask(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(3, 2, 1)]
 
 
 def test_what_is_not_read_is_told(tmp_path):
@@ -128,7 +137,7 @@ def test_what_is_not_read_is_told(tmp_path):
         "CREATE TABLE MPI_P2P_EVENTS (start INTEGER, end INTEGER)",
         "INSERT INTO MPI_P2P_EVENTS VALUES (1, 2), (3, 4)",
     )
-    assert rows(path, "SELECT slug, events, detail FROM source_note WHERE slug = 'not-read'") == [
+    assert ask(path, "SELECT slug, events, detail FROM source_note WHERE slug = 'not-read'") == [
         ("not-read", 2, "2 rows of MPI_P2P_EVENTS are not read")
     ]
 
@@ -136,7 +145,7 @@ def test_what_is_not_read_is_told(tmp_path):
 def test_spans_that_end_before_they_begin_are_lost(tmp_path):
     backwards = f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (9000, 5000, 1, 7, 5, {PID << 24}, 2, 2)"
     path = database(tmp_path / "one.sqlite", *WORK, backwards)
-    assert rows(path, "SELECT events_seen, events_lost FROM source") == [(4, 1)]
+    assert ask(path, "SELECT events_seen, events_lost FROM source") == [(4, 1)]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +171,7 @@ def test_damage_ends_in_a_result_or_an_error_of_ours(tmp_path):
         for damaged in (data[:at], data[:at] + bytes(4096) + data[at + 4096 :]):
             path.write_bytes(damaged)
             with contextlib.suppress(StepscopeError):  # which says what was seen
-                rows(path, "SELECT COUNT(*) FROM slice")
+                ask(path, "SELECT COUNT(*) FROM slice")
 
 
 def test_other_databases_are_none(tmp_path, capsys):
@@ -183,7 +192,7 @@ def test_a_database_of_scheduling_alone_is_told_so(tmp_path: Path) -> None:
         "INSERT INTO DIAGNOSTIC_EVENT VALUES (500, 'begun')",
     )
     with pytest.raises(StepscopeError) as caught:
-        rows(database(tmp_path / "a.sqlite", *scheduled), "SELECT 1")
+        ask(database(tmp_path / "a.sqlite", *scheduled), "SELECT 1")
     assert caught.value.happened == "Nothing in the file has a duration."
     assert caught.value.seen == (
         "no kernels, copies, calls or ranges with their times; it holds 3 rows of SCHED_EVENTS, 1 row of "

@@ -16,6 +16,7 @@ import stepscope
 from stepscope import formats
 from stepscope.cli import main
 from tests import corpus
+from tests.asked import ask
 from tests.formats import pprof_reference as reference
 from tests.formats.pprof_reference import wire, write
 from tests.tiers import cases
@@ -24,11 +25,6 @@ MS = 10**9
 CPU = [("samples", "count"), ("cpu", "nanoseconds")]
 HEAP = [("allocations", "count"), ("space", "bytes")]
 NOTES = "SELECT slug, events FROM source_note WHERE slug <> 'no-steps' ORDER BY slug"
-
-
-def rows(path: Path, sql: str) -> list[tuple]:
-    with stepscope.open(path, cache=False) as trace:
-        return trace.query(sql).rows()
 
 
 def saved(folder: Path, data: bytes, name: str = "cpu.pb.gz") -> Path:
@@ -44,12 +40,12 @@ def test_processor_time_is_laid_out_stack_after_stack(tmp_path: Path) -> None:
         ("main", [1, 5 * 10**6], {}),
     ]
     path = saved(tmp_path, write(CPU, samples))
-    assert rows(path, "SELECT name, ts_ps, dur_ps, self_ps, depth FROM slice ORDER BY id") == [
+    assert ask(path, "SELECT name, ts_ps, dur_ps, self_ps, depth FROM slice ORDER BY id") == [
         ("main (train.py:1)", 0, 35 * MS, 5 * MS, 0),
         ("load (train.py:3)", 5 * MS, 10 * MS, 10 * MS, 1),
         ("step (train.py:2)", 15 * MS, 20 * MS, 20 * MS, 1),
     ]
-    assert rows(path, NOTES) == [("samples-without-times", 3)]
+    assert ask(path, NOTES) == [("samples-without-times", 3)]
 
 
 GO = [
@@ -76,7 +72,7 @@ def test_what_was_allocated_and_freed_is_not_held(tmp_path: Path, capsys: pytest
 def test_threads_are_rows(tmp_path: Path) -> None:
     samples = [("main", [1, 10**6], {"thread": "MainThread"}), ("read", [1, 10**6], {"thread": "Loader"})]
     path = saved(tmp_path, write(CPU, samples), "cpu.prof")
-    told = rows(path, "SELECT t.name, s.name, s.ts_ps FROM slice AS s, track AS t WHERE t.id = s.track_id")
+    told = ask(path, "SELECT t.name, s.name, s.ts_ps FROM slice AS s, track AS t WHERE t.id = s.track_id")
     assert sorted(told) == [("Loader", "read (train.py:2)", 0), ("MainThread", "main (train.py:1)", 0)]
 
 
@@ -92,7 +88,7 @@ def test_which_value_is_shown(tmp_path: Path, types: list, more: bytes, ms: int)
     """The last one of time; a count stands for a millisecond where no period is told."""
     values = [7, 3][-len(types) :]
     path = saved(tmp_path, write(types, [("main", values, {})], more))
-    assert rows(path, "SELECT dur_ps FROM slice") == [(ms * MS,)]
+    assert ask(path, "SELECT dur_ps FROM slice") == [(ms * MS,)]
 
 
 def test_the_period_of_counts(tmp_path: Path) -> None:
@@ -101,7 +97,7 @@ def test_the_period_of_counts(tmp_path: Path) -> None:
     period = wire(11, wire(1, 3) + wire(2, 4)) + wire(12, 10 * 10**6)
     only_counts = data.replace(wire(1, wire(1, 3) + wire(2, 4)), b"", 1)
     path = saved(tmp_path, only_counts + period)
-    assert rows(path, "SELECT dur_ps FROM slice") == [(40 * MS,)]
+    assert ask(path, "SELECT dur_ps FROM slice") == [(40 * MS,)]
 
 
 def held(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -132,8 +128,8 @@ def test_executables_of_unknown_size_are_not_lost(tmp_path: Path, capsys: pytest
         ("main;init", [2, -2], executable),
     ]
     path = saved(tmp_path, write(HEAP, samples), "memory.prof")
-    assert rows(path, NOTES) == [("size-unknown", 2)]
-    assert rows(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(3, 3, 0)]
+    assert ask(path, NOTES) == [("size-unknown", 2)]
+    assert ask(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(3, 3, 0)]
     main([str(path), "--no-cache"])
     assert "TPU_0 held 4.00 KiB when the profile was taken" in capsys.readouterr().out
 
@@ -141,7 +137,7 @@ def test_executables_of_unknown_size_are_not_lost(tmp_path: Path, capsys: pytest
 def test_values_below_zero_of_arrays_are_lost(tmp_path: Path) -> None:
     samples = [("main", [1, 512], {"kind": "buffer"}), ("main", [1, -1], {"kind": "buffer"})]
     path = saved(tmp_path, write(HEAP, [*samples, ("main", [1, -2], {"kind": "executable"})]), "memory.prof")
-    assert rows(path, NOTES) == [("negative-duration", 2)]
+    assert ask(path, NOTES) == [("negative-duration", 2)]
 
 
 def test_go_writes_the_period_of_a_heap_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +149,7 @@ def test_go_writes_the_period_of_a_heap_first(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.repeats("reads recordings that do not ship")
 def test_go_writes_when_a_profile_of_time_began_first(tmp_path: Path) -> None:
     data = wire(9, 1_537_130_863_468_834_518) + write(CPU, [("main", [1, 10**7], {})])
-    assert rows(saved(tmp_path, data, "simple.prof"), "SELECT name, dur_ps FROM slice") == [
+    assert ask(saved(tmp_path, data, "simple.prof"), "SELECT name, dur_ps FROM slice") == [
         ("main (train.py:1)", 10 * MS)
     ]
 
@@ -174,18 +170,18 @@ def test_own_exports_come_back(tmp_path: Path) -> None:
     path, out = corpus.SAMPLES / "profile" / "py_spy.speedscope.json", tmp_path / "own.pb.gz"
     assert main(["export", str(path), "-o", str(out), "--no-cache"]) == 0
     sums = "SELECT name, sum(self_ps) FROM slice GROUP BY name ORDER BY name"
-    assert rows(out, sums) == rows(path, sums)
+    assert ask(out, sums) == ask(path, sums)
 
 
 def test_what_is_odd_is_told(tmp_path: Path) -> None:
     data = write(CPU, [("main", [1, -5], {}), ("main", [1, 10**6], {})])
     stray = wire(2, wire(1, [99]) + wire(2, [1, 10**6]))
     path = saved(tmp_path, data + stray + b"\x32\x7fcut")
-    assert rows(path, "SELECT name FROM slice ORDER BY name") == [("main (train.py:1)",), ("place 99",)]
-    assert [slug for slug, _ in rows(path, NOTES)] == [
+    assert ask(path, "SELECT name FROM slice ORDER BY name") == [("main (train.py:1)",), ("place 99",)]
+    assert [slug for slug, _ in ask(path, NOTES)] == [
         "negative-duration", "samples-without-times", "truncated", "unnamed-metadata",
     ]  # fmt: skip
-    told = rows(path, "SELECT events_seen - events_stored - events_lost, events_lost FROM source")
+    told = ask(path, "SELECT events_seen - events_stored - events_lost, events_lost FROM source")
     assert told == [(0, 1)]
 
 
@@ -217,7 +213,7 @@ def test_damage_ends_in_a_result_or_in_an_error_of_ours(
         tmp_path_factory.mktemp("damaged"), bytes(damaged[: data.draw(st.integers(0, len(damaged)))])
     )
     try:
-        (least,) = rows(path, "SELECT min(dur_ps) FROM slice")[0]
+        (least,) = ask(path, "SELECT min(dur_ps) FROM slice")[0]
         with stepscope.open(path, cache=False) as trace:
             assert all(size > 0 for (size,) in trace.query("SELECT bytes FROM buffer").rows())
     except stepscope.errors.StepscopeError:

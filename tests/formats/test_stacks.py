@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 
 from stepscope.formats._stacks import MOST_DEPTH, StackRows
 from stepscope.session import trace
+from tests.asked import ask
 from tests.formats.capture_folder import STARTED_NS, line, stacks, write
 
 MS = 10**9
-
-
-def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
-    with trace.open(path, cache=cache) as opened:
-        return [tuple(row) for row in opened.query(sql).rows()]
 
 
 def read(*lines: dict[str, Any]) -> StackRows:
@@ -51,6 +47,7 @@ def test_looks_become_samples_that_leave_no_gaps(tmp_path: Path) -> None:
     assert ask(folder, "SELECT effect, events FROM source_note WHERE slug = 'stacks-capped'") == [("info", 2)]
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
     folder = write(tmp_path / "c")

@@ -147,6 +147,7 @@ def test_a_step_that_is_kept_as_run_metadata_too_counts_once(tmp_path: Path) -> 
     assert rows(tmp_path, "SELECT COUNT(*) FROM step") == [(2,)]
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_lines_of_a_lake_are_those_of_the_profile(tmp_path: Path) -> None:
     lines = "SELECT op_name, file, line, function FROM op_line ORDER BY ALL"
     stepscope.ingest([str(PROFILES)], tmp_path / "lake")

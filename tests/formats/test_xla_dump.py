@@ -25,6 +25,7 @@ from stepscope.formats.xla import dumps
 from stepscope.instruments.xla import costs
 from stepscope.session import tables, trace
 from tests import corpus
+from tests.asked import ask
 from tests.formats.test_hlo import unpacked
 from tests.tiers import cases
 
@@ -38,12 +39,6 @@ TABLES = (
 FINAL = "module_0000.jit_train_step.cpu_after_optimizations.hlo.pb"
 TINY = "HloModule jit_f{0}\n\nENTRY main {{\n  a = f32[{0}] parameter(0)\n  ROOT t = f32[{0}] tanh(a)\n}}\n"
 PLACES = ("id", "run_id", "host_id", "source_id", "module_id", "pass_id")
-
-
-def ask(path: Path | str | Sequence[Path], sql: str) -> list[tuple[Any, ...]]:
-    paths = [path] if isinstance(path, (str, Path)) else path
-    with trace.open(*map(str, paths), cache=False) as opened:
-        return opened.query(sql).rows()
 
 
 def rows(path: Path, table: str, left_out: Sequence[str] = PLACES) -> list[dict[str, Any]]:
@@ -227,6 +222,7 @@ def test_archives_and_packed_files_are_read(tmp_path: Path) -> None:
     assert rows(folder, "hlo_instruction") == wanted
 
 
+@pytest.mark.repeats("lake/test_lake.py compares them for every table")
 def test_a_lake_holds_the_same_and_takes_a_folder_once(tmp_path: Path) -> None:
     folder, lake = copied(tmp_path / "dump"), tmp_path / "lake"
     (row,) = stepscope.ingest([folder], lake)
@@ -291,6 +287,7 @@ def test_a_folder_of_nothing_but_damage_is_an_error(tmp_path: Path) -> None:
     assert name in (row.error or "")
 
 
+@pytest.mark.repeats("only their number is new")
 def test_many_tiny_modules(tmp_path: Path) -> None:
     for number in range(1, MODULES + 1):
         (tmp_path / f"module_{number:04}.jit_f{number}.before_optimizations.txt").write_text(

@@ -121,6 +121,7 @@ def test_stream_gives_the_same_rows() -> None:
     assert streamed.rows("slice") == plain.rows("slice")
 
 
+@pytest.mark.repeats("the core reads planes with the threads that there are")
 @pytest.mark.parametrize("threads", [1, 3, 8])
 def test_threads_change_nothing(threads: int) -> None:
     path = corpus.path("tfdata/mirrored_slow_map/plugins/profile/2026_11_20_08_40_34/vm.xplane.pb")

@@ -44,6 +44,7 @@ def complaints(store: Any) -> list[str]:
     return [note["slug"] for note in store.facts["notes"] if note["effect"] != "info"]
 
 
+@pytest.mark.repeats("structured mutants are compared beside it")
 def test_cut_anywhere() -> None:
     data = SAMPLE.read_bytes()
     whole = bare(slices(decode(data)))

@@ -118,6 +118,7 @@ def test_any_space_equals_protobuf(lines: Any, names: list[str], device: bool, t
     assert all(row["self_ps"] >= 0 for row in rows)
 
 
+@pytest.mark.repeats("only its length is new")
 def test_one_line_of_many_pieces() -> None:
     """Cut into pieces, with runs of equal starts across the cuts, long and short first."""
     rng = random.Random(1)

@@ -5,36 +5,27 @@ from __future__ import annotations
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.judgement import Competing, FilterYield, Judgement, UnfilledCache
-from stepscope.instruments.causes.ranking import judge
-from tests.draw import Tables
-from tests.fakes import FakeTrace
+from stepscope.instruments.causes.judgement import Competing, FilterYield, UnfilledCache
 from tests.report import made_recordings, made_samples
-from tests.report.recordings import connection, derived
-
-
-def _judged(tables: Tables) -> Judgement:
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
-    return judgement
+from tests.report.recordings import judgement_of
 
 
 def test_what_runs_while_a_lock_is_awaited() -> None:
     signs = CodeLine("ledger.py", 30, "Ledger.sign")
-    assert _judged(made_recordings.waiting_for_a_lock()).meanwhile == signs
-    assert _judged(made_recordings.waiting_for_a_lock(19)).meanwhile == signs
+    assert judgement_of(made_recordings.waiting_for_a_lock()).meanwhile == signs
+    assert judgement_of(made_recordings.waiting_for_a_lock(19)).meanwhile == signs
 
 
 @pytest.mark.parametrize("holders", [0, 10])
 def test_who_runs_for_part_of_the_wait_holds_no_lock(holders: int) -> None:
-    assert _judged(made_recordings.waiting_for_a_lock(holders)).meanwhile is None
+    assert judgement_of(made_recordings.waiting_for_a_lock(holders)).meanwhile is None
 
 
 @pytest.mark.parametrize("function", ["sleep", "read"])
 def test_only_a_lock_is_held_by_a_thread(function: str) -> None:
     tables = made_recordings.waiting_for_a_lock()
     tables.rows["frame"][1]["function"] = function
-    found = _judged(tables)
+    found = judgement_of(tables)
     assert (found.cause, found.meanwhile) == ("wait", None)
 
 
@@ -45,20 +36,20 @@ def test_a_thread_that_sleeps_runs_nothing() -> None:
     stack = tables.add("stack", parent_id=signs["id"], frame_id=sleeps, place_id=signs["place_id"])["id"]
     for row in tables.rows["stack_sample"][20:]:
         row["stack_id"] = stack
-    assert _judged(tables).meanwhile is None
+    assert judgement_of(tables).meanwhile is None
 
 
 @pytest.mark.parametrize(("also", "found"), [(0, True), (2, True), (3, False), (4, False)])
 def test_who_sleeps_where_it_rarely_is_while_nobody_waits_may_hold_the_lock(also: int, found: bool) -> None:
     """A thread that always sleeps in the same line holds nobody up, as far as samples tell."""
-    judged = _judged(made_samples.waiting_for_a_lock_of_a_sleeper(also))
+    judged = judgement_of(made_samples.waiting_for_a_lock_of_a_sleeper(also))
     holder = CodeLine("ledger.py", 31, "export") if found else None
     assert (judged.cause, judged.meanwhile, judged.meanwhile_waits) == ("wait", holder, found)
 
 
 @pytest.mark.parametrize(("second", "shares"), [(4, [0.5, 0.4]), (3, [0.5, 0.3]), (2, [])])
 def test_a_second_line_with_nearly_as_much_is_named(second: int, shares: list[float]) -> None:
-    judged = _judged(made_samples.two_lines_of_python(second))
+    judged = judgement_of(made_samples.two_lines_of_python(second))
     assert judged.cause == "python"
     assert [found.share for found in judged.lines] == pytest.approx(shares)
     assert [found.line.function for found in judged.lines] == (["report", "count"] if shares else [])
@@ -68,15 +59,14 @@ def test_a_second_line_with_nearly_as_much_is_named(second: int, shares: list[fl
     ("ops", "found"), [(3, [("dispatch", 0.3), ("python", 0.3)]), (1, [])], ids=["as much", "little"]
 )
 def test_what_a_line_takes_by_other_labels_is_told(ops: int, found: list[tuple[str, float]]) -> None:
-    derived(made_samples.a_line_that_runs_ops_of_its_own(ops)).fill(connection())
-    (judged,) = judge(FakeTrace(connection()).query, "python")
+    judged = judgement_of(made_samples.a_line_that_runs_ops_of_its_own(ops), "python")
     assert judged.place == CodeLine("train.py", 19, "report")
     assert sorted((part.label, round(part.share, 6)) for part in judged.together) == found
 
 
 @pytest.mark.parametrize(("launches", "found"), [(2, True), (1, False)])
 def test_callbacks_take_most_where_nothing_beside_them_takes_as_much(launches: int, found: bool) -> None:
-    judged = _judged(made_samples.a_callback_of_several_labels(launches))
+    judged = judgement_of(made_samples.a_callback_of_several_labels(launches))
     assert judged.callbacks is found
     if found:
         assert judged.place == CodeLine("callbacks.py", 14, "Best.on_train_batch_end")
@@ -98,33 +88,35 @@ def test_callbacks_take_most_where_nothing_beside_them_takes_as_much(launches: i
 def test_a_cache_of_which_a_part_is_taken_never_fills(
     taken: object, position: int, found: UnfilledCache | None
 ) -> None:
-    assert _judged(made_recordings.a_cache_that_never_fills(taken, position)).unfilled == found
+    assert judgement_of(made_recordings.a_cache_that_never_fills(taken, position)).unfilled == found
 
 
 def test_python_of_another_thread_keeps_the_interpreter_from_launching() -> None:
     signs = CodeLine("ledger.py", 30, "Ledger.sign")
-    found = _judged(made_recordings.launching_beside_python())
+    found = judgement_of(made_recordings.launching_beside_python())
     assert (found.cause, found.meanwhile) == ("dispatch", signs)
-    assert _judged(made_recordings.launching_beside_python(11)).meanwhile == signs
-    assert _judged(made_recordings.launching_beside_python(9)).meanwhile is None
+    assert judgement_of(made_recordings.launching_beside_python(11)).meanwhile == signs
+    assert judgement_of(made_recordings.launching_beside_python(9)).meanwhile is None
     sleeps = made_recordings.launching_beside_python()
     for row in sleeps.rows["stack_sample"][20:]:
         row["cpu_ps"] = 0
-    assert _judged(sleeps).meanwhile is None
+    assert judgement_of(sleeps).meanwhile is None
     # Whether it ran is not known.
     for row in sleeps.rows["stack_sample"][20:]:
         row["cpu_ps"] = None
-    assert _judged(sleeps).meanwhile is None
+    assert judgement_of(sleeps).meanwhile is None
 
 
 def test_a_filter_that_discards_most_is_named_with_the_stage_before_it() -> None:
-    assert _judged(made_recordings.an_input_pipeline_that_filters()).kept == FilterYield(0.06, 13)
-    assert _judged(made_recordings.an_input_pipeline_that_filters(name="ParallelFilter")).kept is not None
-    assert _judged(made_recordings.an_input_pipeline_that_filters(60)).kept is None
-    assert _judged(made_recordings.an_input_pipeline_that_filters(name="Shuffle")).kept is None
+    assert judgement_of(made_recordings.an_input_pipeline_that_filters()).kept == FilterYield(0.06, 13)
+    assert (
+        judgement_of(made_recordings.an_input_pipeline_that_filters(name="ParallelFilter")).kept is not None
+    )
+    assert judgement_of(made_recordings.an_input_pipeline_that_filters(60)).kept is None
+    assert judgement_of(made_recordings.an_input_pipeline_that_filters(name="Shuffle")).kept is None
     elsewhere = made_recordings.an_input_pipeline_that_filters()
     elsewhere.rows["iterator"][-1]["file"] = "other.py"
-    assert _judged(elsewhere).kept == FilterYield(0.06, None)
+    assert judgement_of(elsewhere).kept == FilterYield(0.06, None)
 
 
 def test_the_function_of_a_stage_is_that_of_its_kind_on_the_line() -> None:
@@ -139,7 +131,7 @@ def test_the_function_of_a_stage_is_that_of_its_kind_on_the_line() -> None:
     tables.add("user_stage", **{**source, **given, "id": 1, "position": 1})
     source |= {"transformation": "TextLineDataset", "dataset": "TextLineDataset", "position": 2}
     tables.rows["iterator"][0] |= {"user_stage": "ParallelMapDatasetV2:2", "user_position": 2}
-    assert _judged(tables).given == CodeLine("data.py", 7, "parse")
+    assert judgement_of(tables).given == CodeLine("data.py", 7, "parse")
 
 
 def test_the_summary_of_a_checkpoint_is_stored_with_it() -> None:
@@ -151,7 +143,7 @@ def test_the_summary_of_a_checkpoint_is_stored_with_it() -> None:
     stack = tables.add("stack", parent_id=main["id"], frame_id=frame, place_id=main["place_id"])["id"]
     for row in tables.rows["stack_sample"][14:]:
         row["stack_id"] = stack
-    found = _judged(tables)
+    found = judgement_of(tables)
     assert (found.cause, found.stores) == ("wait", "checkpoint")
 
 
@@ -163,7 +155,7 @@ def test_storing_is_named_where_nearly_all_that_waits_does_so(part: int, stores:
     stack = tables.add("stack", parent_id=main["id"], frame_id=sleeps, place_id=main["place_id"])["id"]
     for row in tables.rows["stack_sample"][part:]:
         row["stack_id"] = stack
-    found = _judged(tables)
+    found = judgement_of(tables)
     assert (found.cause, found.stores) == ("wait", stores)
 
 
@@ -178,7 +170,7 @@ def test_processes_have_the_cores_that_a_program_waits_for(
     for row in tables.rows["counter"]:
         if row["series"].endswith("waiting"):
             row["value"] = waiting
-    found = _judged(tables)
+    found = judgement_of(tables)
     assert found.contention is not None
     assert found.contention.busy == busy
     assert found.competing == (Competing("children", 1.5) if competes else None)
@@ -187,10 +179,10 @@ def test_processes_have_the_cores_that_a_program_waits_for(
 def test_a_pipeline_whose_python_sleeps_has_no_cores() -> None:
     """The kernel tells: nobody but the program's own threads runs or waits for a core."""
     computes, sleeps = made_recordings.ops_beside_a_pipeline(), made_recordings.ops_beside_a_pipeline()
-    found = _judged(computes).competing
+    found = judgement_of(computes).competing
     assert found is not None
     assert (found.who, found.number) == ("input", pytest.approx(5 / 12))
     for row in sleeps.rows["counter"]:
         row["series"] = row["series"].replace("later", "program")
     sleeps.add("counter", name="threads during recording", series="later running", ts_ps=0, value=0.01)
-    assert _judged(sleeps).competing is None
+    assert judgement_of(sleeps).competing is None

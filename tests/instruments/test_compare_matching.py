@@ -244,6 +244,7 @@ def test_pairs_add_up(a: list[NamedItem], b: list[NamedItem]) -> None:
     assert all(share is None or 0 <= share <= 1 for share in shares)
 
 
+@pytest.mark.repeats("a larger pair of recordings")
 @pytest.mark.skipif(not FULL.is_dir(), reason="needs the corpus beside the clone")
 def test_two_profiles_of_a_job_on_two_kinds_of_gpu() -> None:
     """One ran on another generation, with its backward compiled: names tell of 72 % and 68 % of device time,

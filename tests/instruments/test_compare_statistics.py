@@ -34,6 +34,7 @@ def test_quantiles_of_t_turn_tails_round(p: float, freedom: int) -> None:
     assert 1 - statistics.t_tails(t, freedom) / 2 == pytest.approx(p, abs=1e-9)
 
 
+@pytest.mark.repeats("values of scipy, beside those of many samples")
 @pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
 @given(groups, groups)
 def test_student_is_scipys(a: list[float], b: list[float]) -> None:

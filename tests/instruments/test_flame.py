@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -110,6 +111,7 @@ def test_small_frames_are_folded_and_counted() -> None:
     assert found.least_ps == round(1001 * MS * 0.003)
 
 
+@pytest.mark.repeats("only their number is new")
 def test_there_are_never_too_many_boxes() -> None:
     """Neither beside each other nor on top of each other, however many frames there are."""
     tables = Tables()

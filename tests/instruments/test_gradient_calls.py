@@ -13,7 +13,7 @@ from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import FakeTrace
 from tests.instruments.test_interpreter_lock import looked
 from tests.report import made_recordings
-from tests.report.recordings import connection, derived
+from tests.report.recordings import connection, judgement_of, queried
 
 MAIN = ("train.py", "main", "program")
 ENCODER, HEAD = ("net.py", "Encoder.forward", "program"), ("net.py", "Head.forward", "program")
@@ -44,8 +44,7 @@ cpu/python thread : [a:mm][b:add][M:Mm......][A:Ad]
 )
 def test_gradients_count_to_what_made_them(arrows: bool, encoder: int, asking: int) -> None:
     """Of the gradients only that of the encoder has an arrow: the other stays with the call that asks."""
-    derived(a_step(arrows)).fill(connection())
-    query = FakeTrace(connection()).query
+    query = queried(a_step(arrows))
     found, gradients = calls_of_ops(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]))
     took = {path[-1].function: dur_ps / UNIT_PS for path, dur_ps in found.items()}
     assert bool(gradients) is arrows
@@ -69,8 +68,7 @@ def test_what_was_not_kept_for_gradients_is_computed_again(function: str, share:
     looked(tables, 15, 21, MAIN, BACKWARD, again, main=True, cpu=1.0)
     looked(tables, 21, 27, MAIN, BACKWARD, again, ENCODER, main=True, cpu=1.0)
     looked(tables, 27, 33, MAIN, BACKWARD, main=True, cpu=1.0)
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
+    judgement = judgement_of(tables)
     assert judgement.cause in ("compute", "none")
     assert judgement.recomputed == (None if share is None else Recomputed("torch.utils.checkpoint", share))
 
@@ -78,8 +76,7 @@ def test_what_was_not_kept_for_gradients_is_computed_again(function: str, share:
 def test_what_jax_computes_again_is_told_by_its_programs() -> None:
     """A name that another program gives an op that is computed once tells nothing."""
     tables = made_recordings.ops_that_are_computed_again()
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
+    judgement = judgement_of(tables)
     again, once = (row["dur_ps"] for row in tables.rows["slice"])
     computing = judgement.share_of("compute")
     assert judgement.recomputed is not None

@@ -19,9 +19,8 @@ from stepscope.instruments.step_breakdown import labels, part_tables
 from stepscope.instruments.step_breakdown.interpreter_lock import THRESHOLDS, ProcessorTime, count_lock_waits
 from stepscope.instruments.step_breakdown.sweep import StepPiece
 from tests.draw import UNIT_PS, Tables, draw
-from tests.fakes import FakeTrace
 from tests.instruments.step_drawings import asked, parts
-from tests.report.recordings import connection, derived
+from tests.report.recordings import queried
 
 SCRIPT_OPS = ("tensorflow/python/ops/script_ops.py", "__call__", "library")
 WRAPPER = ("tensorflow/python/autograph/impl/api.py", "do_not_convert.wrapper", "library")
@@ -85,8 +84,7 @@ def test_another_thread_in_python_is_told_where_one_keeps_the_other_from_running
     looked(tables, 1, 41, ROWS, main=False, cpu=0.5)
     if free:
         tables.add("source_note", source_id=0, slug="free-threaded", effect="info")
-    derived(tables).fill(connection())
-    query = FakeTrace(connection()).query
+    query = queried(tables)
     found = line_beside_label(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]), "python", 0.5)
     assert found == (None if free else CodeLine("train.py", 7, "rows"))
 

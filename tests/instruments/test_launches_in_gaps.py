@@ -72,6 +72,7 @@ def test_a_launch_counts_once_beside_two_devices(tmp_path: Path) -> None:
     assert first.endswith("; meanwhile the launch of top/Conv2D takes 6.00 ms.")
 
 
+@pytest.mark.repeats("a twin looks at each microsecond")
 @pytest.mark.parametrize("seed", range(4))
 def test_launches_meet_gaps_as_if_each_microsecond_was_looked_at(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)

@@ -378,6 +378,7 @@ def check(path: Path) -> None:
         assert row["share"] <= 1
 
 
+@pytest.mark.repeats("laws speak on drawn recordings beside this, and are quiet on whole ones")
 @pytest.mark.parametrize(
     "path",
     some(SAMPLES, SAMPLES[-3:], "devices of other frameworks keep the same laws"),

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.instruments.causes.judgement import Judgement
-from stepscope.instruments.causes.ranking import judge
-from tests.draw import Tables
-from tests.fakes import FakeTrace
 from tests.report import made_recordings
 from tests.report.made_recordings import GET, MAIN, NEXT, Frame
-from tests.report.recordings import connection, derived
+from tests.report.recordings import judgement_of
 
 RECEIVE: Frame = ("_ConnectionBase.recv_bytes", "multiprocessing/connection.py", 216, "connection", "python")
 REBUILD: Frame = ("rebuild_storage_fd", "torch/multiprocessing/reductions.py", 542, "reductions", "library")
 READ: Frame = ("read", "<built-in>", 0, "", "python")
 DETACH: Frame = ("DupFd.detach", "multiprocessing/resource_sharer.py", 57, "resource_sharer", "python")
-
-
-def _judged(tables: Tables) -> Judgement:
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
-    return judgement
 
 
 @pytest.mark.parametrize(
@@ -38,12 +28,12 @@ def _judged(tables: Tables) -> Judgement:
 )
 def test_what_a_batch_waits_for(frames: tuple[Frame, ...], work: tuple[str, float] | None) -> None:
     """Whatever waits for the worker is no unpickling."""
-    found = _judged(made_recordings.stacks(MAIN, *frames))
+    found = judgement_of(made_recordings.stacks(MAIN, *frames))
     assert (found.cause, found.loader_work) == ("input", work)
 
 
 def test_workers_that_begin_and_end_are_input() -> None:
-    found = _judged(made_recordings.starting_workers())
+    found = judgement_of(made_recordings.starting_workers())
     assert (found.cause, found.loader_work) == ("input", ("workers", 1.0))
 
 
@@ -55,4 +45,4 @@ def test_what_takes_less_than_half_of_the_wait_is_not_named(waiting: int, named:
     stack = tables.add("stack", parent_id=around["id"], frame_id=frame, place_id=around["place_id"])["id"]
     for row in tables.rows["stack_sample"][:waiting]:
         row["stack_id"] = stack
-    assert (_judged(tables).loader_work is not None) == named
+    assert (judgement_of(tables).loader_work is not None) == named

@@ -114,6 +114,7 @@ def holders_by_line(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str,
     return found
 
 
+@pytest.mark.repeats("another form")
 def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(TWO_SERVERS, tmp_path / "run_meta.pb")
     bare = holders_by_line(tmp_path / "run_meta.pb", capsys)

@@ -30,6 +30,7 @@ def _findings(jobs: list[Job], name: str, folder: Path) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+@pytest.mark.repeats("smaller than what library/test_findings_of_ranks.py finds")
 def test_a_straggler_of_twenty_microseconds_in_two_milliseconds(tmp_path: Path):
     """Found in 95 of 100 jobs, and named; nothing is found in 20 jobs without one."""
     late, fair = cases(20, 100), cases(5, 20)

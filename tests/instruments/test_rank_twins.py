@@ -91,6 +91,7 @@ def means(tables: Tables) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.repeats("drawn jobs, beside those that were recorded")
 @settings(max_examples=cases(15, 50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(jobs())
 def test_twins_agree(tables: Tables):

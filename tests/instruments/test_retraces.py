@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.instruments.causes.judgement import Judgement
-from stepscope.instruments.causes.ranking import judge
-from tests.draw import Tables
-from tests.fakes import FakeTrace
 from tests.report import made_recordings
-from tests.report.recordings import connection, derived
-
-
-def _judged(tables: Tables) -> Judgement:
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
-    return judgement
+from tests.report.recordings import judgement_of
 
 
 @pytest.mark.parametrize(("part", "explains"), [(1, True), (4, True), (5, False)])
@@ -24,19 +14,19 @@ def test_calls_that_take_little_of_the_compiling_explain_nothing(part: int, expl
     tables = made_recordings.compilations("value")
     for row in tables.rows["compilation"]:
         row["dur_ps"] //= part
-    found = _judged(tables)
+    found = judgement_of(tables)
     assert (found.cause, found.retrace is not None) == ("compile", explains)
 
 
 def test_one_call_is_no_change_each_time() -> None:
     tables = made_recordings.compilations("value")
-    assert _judged(tables).retrace is not None
+    assert judgement_of(tables).retrace is not None
     del tables.rows["compilation"][2:]
-    found = _judged(tables)
+    found = judgement_of(tables)
     assert (found.cause, found.steps, found.retrace) == ("compile", 2, None)
 
 
 def test_of_a_single_step_one_call_is_all() -> None:
-    found = _judged(made_recordings.one_compilation())
+    found = judgement_of(made_recordings.one_compilation())
     assert found.retrace is not None
     assert found.retrace.times == 1

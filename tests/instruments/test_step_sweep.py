@@ -167,6 +167,7 @@ def test_parts_add_up(tables):
         assert sums[step_id] == dur_ps
 
 
+@pytest.mark.repeats("another order")
 @settings(max_examples=cases(3, 5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), seed=st.integers(0, 99))
 def test_the_order_of_sources_changes_nothing(tables, seed):

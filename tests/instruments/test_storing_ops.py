@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes import ranking
 from tests.draw import draw
-from tests.fakes import FakeTrace
-from tests.report.recordings import connection, derived
+from tests.report.recordings import judgement_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +24,6 @@ def test_the_op_that_has_most_of_the_waiting_is_named_with_its_line(
     tables = draw(f"step train : [train{'.' * 33}]\ncpu/t thread : {ops}")
     place = {"file": "model.py", "line": 15, "function": "rater"}
     tables.add("op_line", op_name="rate/Print", told_by="tfprof_log", **place)
-    derived(tables).fill(connection())
-    (judgement,) = ranking.judge(FakeTrace(connection()).query)
+    judgement = judgement_of(tables)
     assert judgement.cause == "wait"
     assert (judgement.op_type, judgement.place) == named

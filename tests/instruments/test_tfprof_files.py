@@ -342,6 +342,7 @@ def test_what_is_no_model_says_what_was_looked_for(
     assert f"no graph, RunMetadata, op log, checkpoint, profile or trace in {tmp_path}" in err
 
 
+@pytest.mark.repeats("another form")
 @pytest.mark.parametrize("sample", ["run_metadata/two_servers.pb", "chrome/kineto_cuda.json"])
 def test_standard_input(sample: str) -> None:
     words = [sys.executable, "-m", "stepscope", "tfprof", "op", "-select", "micros,occurrence"]

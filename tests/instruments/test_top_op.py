@@ -124,6 +124,7 @@ OPS = st.lists(
 )
 
 
+@pytest.mark.repeats("a twin looks at every op")
 @settings(max_examples=cases(20, 60), deadline=None)
 @given(OPS, st.dictionaries(NAMES, st.sampled_from(["p.py:1", "p.py:2"]), max_size=3))
 def test_it_is_what_looking_at_every_op_says(ops: list[Op], line_of: dict[str, str]) -> None:

@@ -14,9 +14,8 @@ import pytest
 import stepscope
 from stepscope.instruments.causes.copy import copied_bytes
 from stepscope.instruments.causes.ranking import judge
-from tests.fakes import FakeTrace
 from tests.report import made_recordings
-from tests.report.recordings import connection, derived
+from tests.report.recordings import judgement_of
 
 
 def recording(path: Path, ops: list[tuple[float, float]]) -> str:
@@ -146,8 +145,7 @@ def test_python_between_small_ops_calls_them(python_us: int, cause: str) -> None
     tables = made_recordings.ops_that_are_launching(long_us=77, python_us=python_us)
     for series, value in (("all running", 0.4), ("all waiting", 0.6)):
         tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)
-    derived(tables).fill(connection())
-    (judgement,) = judge(FakeTrace(connection()).query)
+    judgement = judgement_of(tables)
     assert judgement.share_of("dispatch") < 0.2
     assert judgement.share_of("python") == pytest.approx(python_us / 8560, rel=0.05)
     assert (judgement.cause, judgement.small_ops is not None) == (cause, True)

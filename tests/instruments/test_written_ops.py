@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import pytest
 
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.causes.written_ops import ops_of_libraries
 from tests.draw import draw
-from tests.fakes import FakeTrace
-from tests.report.recordings import connection, derived
+from tests.report.recordings import queried
 
 
-@pytest.mark.parametrize(
-    ("dots", "written"), [(600, {"ynn_fusion": "reduce_sum"}), (40, {})], ids=["nearly alone", "one of two"]
-)
-def test_an_op_names_a_type_of_which_it_has_nearly_all(dots: int, written: dict[str, str]) -> None:
+def test_ops_have_their_parts_of_a_type() -> None:
     """XLA hands a sum and a product to one library, which calls both the same."""
-    tables = draw(f"cpu/t thread : [ynn_fusion:ynn_fusion{'.' * dots}][ynn_fusion.1:ynn_fusion]")
+    tables = draw("cpu/t thread : [ynn_fusion:ynn_fusion][ynn_fusion.1:ynn_fusion....................]")
     for name, op in (("ynn_fusion", "jit(f)/reduce_sum"), ("ynn_fusion.1", "jit(f)/jvp()/dot_general")):
         facts = {"opcode": "fusion", "fusion_kind": "kCustom", "shape": "f32[8]{0}"}
         tables.add("hlo_instruction", source_id=0, module_id=0, name=name, op_name=op, **facts)
-    derived(tables).fill(connection())
-    assert ops_of_libraries(FakeTrace(connection()).query) == written
+    assert ops_of_libraries(queried(tables)) == {
+        "ynn_fusion": {"reduce_sum": pytest.approx(23 / 68), "dot_general": pytest.approx(45 / 68)}
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"), [((5, 5), 5), ((5, 7), None)], ids=["of one line", "of two lines"]
+)
+def test_a_fusion_is_for_what_has_most_of_its_arithmetic(lines: tuple[int, int], line: int | None) -> None:
+    """Products of matrices whose sum comes last: XLA calls all of it after the sum."""
+    tables = draw("cpu/t thread : [ynn_fusion:ynn_fusion....]")
+    ops = (("dot.0", "dot", "dot_general", 4e8, lines[0]), ("dot.1", "dot", "dot_general", 4e8, lines[1]))
+    for name, opcode, op, flops, at in (*ops, ("reduce.0", "reduce", "reduce_sum", 2e5, 9)):
+        facts = {"computation": "fused", "opcode": opcode, "op_name": f"jit(f)/{op}", "times": 0.0}
+        facts |= {"flops": flops, "file": "f.py", "line": at}
+        tables.add("hlo_instruction", source_id=0, module_id=0, name=name, **facts)
+    facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": "jit(f)/reduce_sum", "times": 1.0}
+    facts |= {"calls_json": '["fused"]', "flops": 8.002e8, "file": "f.py", "line": 9}
+    tables.add("hlo_instruction", source_id=0, module_id=0, name="ynn_fusion", **facts)
+    query = queried(tables)
+    assert ops_of_libraries(query) == {"ynn_fusion": {"dot_general": 1.0}}
+    (found,) = query("SELECT on_line FROM _written_instruction WHERE name = 'ynn_fusion'").rows()
+    assert found == (line,)
 
 
 @pytest.mark.parametrize(("op", "cause"), [("jvp()/dot_general", "none"), ("sort", "compute")])
@@ -31,5 +49,19 @@ def test_a_product_stands_out_no_sooner_where_a_library_runs_it(op: str, cause: 
     tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : {ops}")
     facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": f"jit(f)/{op}"}
     tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
-    derived(tables).fill(connection())
-    assert ranking.judge(FakeTrace(connection()).query)[0].cause == cause
+    assert ranking.judge(queried(tables))[0].cause == cause
+
+
+@pytest.mark.parametrize(("lines", "line", "share"), [((5, 7, 7), 7, None), ((5, 7, 9), 9, 41 / 103)])
+def test_the_line_with_most_of_a_type_is_named_with_its_part(
+    lines: tuple[int, ...], line: int, share: float | None
+) -> None:
+    tables = draw(
+        f"step train : [train{'.' * 95}]\ncpu/pool thread : [a:S{'.' * 26}][b:S{'.' * 26}][c:S{'.' * 36}]"
+    )
+    for name, at in zip("abc", lines, strict=True):
+        facts = {"opcode": "sort", "op_name": "jit(f)/sort", "file": "f.py", "line": at, "function": "f"}
+        tables.add("hlo_instruction", source_id=0, module_id=0, name=name, **facts)
+    (found,) = ranking.judge(queried(tables))
+    assert (found.cause, found.place) == ("compute", CodeLine("f.py", line, "f"))
+    assert found.made_share == (None if share is None else pytest.approx(share))

@@ -82,6 +82,7 @@ def read(path: Path) -> list[Row]:
         return sorted(opened.query(f"SELECT {COLUMNS} FROM hlo_instruction").rows(), key=repr)
 
 
+@pytest.mark.repeats("XLA counts the same programs beside it")
 @pytest.mark.parametrize("pack", some(("plain", "gzip", "zip"), ("plain",), "the same file, packed"))
 def test_instructions_are_those_that_tensorflow_reads(pack: str, tmp_path: Path) -> None:
     path = corpus.path(JAX)

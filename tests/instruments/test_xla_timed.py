@@ -171,6 +171,7 @@ def test_all_views_agree_on_self_time(traces: Path, name: str) -> None:
         assert by_node[row["instruction"]] * steps == pytest.approx(row["self_ps"], abs=steps)
 
 
+@pytest.mark.repeats("drawn recordings have each case")
 @pytest.mark.parametrize("path", some((JAX, TF), (TF,), "another framework over the same profiler"))
 def test_recordings_of_the_samples(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of(capsys, corpus.path(path))

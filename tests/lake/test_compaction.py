@@ -62,6 +62,7 @@ def test_the_rows_are_the_same_in_one_sorted_file_a_table(lake: Path) -> None:
     assert verify(lake)[0] == len(there.files_of())
 
 
+@pytest.mark.repeats("four lakes, each read as a whole")
 def test_what_is_known_is_not_read_again_and_what_is_new_is_added(lake: Path, tmp_path: Path) -> None:
     compact(lake)
     known = reader.contents(lake)
@@ -135,6 +136,7 @@ def test_large_tables_are_cut_between_hosts(lake: Path, monkeypatch: pytest.Monk
     assert everything(lake) == before
 
 
+@pytest.mark.repeats("rows are in order beside it")
 @pytest.mark.parametrize("again", some((False, True), (True,), "compacted once and twice"))
 def test_slices_of_several_sources_a_host_are_in_order(
     tmp_path: Path, again: bool, monkeypatch: pytest.MonkeyPatch

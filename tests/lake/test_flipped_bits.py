@@ -90,6 +90,7 @@ def test_no_flipped_bit_is_overlooked(lake: Path, tmp_path: Path, capsys: pytest
         assert trace.query("SELECT count(*) FROM slice").rows() == [(24_000,)]
 
 
+@pytest.mark.repeats("bits are flipped in every file beside it")
 def test_a_flipped_bit_in_a_derived_table_has_it_made_again(lake: Path) -> None:
     chance = random.Random(20_261_122)
     sql = "SELECT * FROM tfprof_node ORDER BY id"
@@ -111,6 +112,7 @@ def told(row: tuple[object, ...]) -> str:
     return repr([cell for cell in row if not (isinstance(cell, int) and cell > 1 << 60)])
 
 
+@pytest.mark.repeats("bits are flipped in every file beside it")
 def test_no_flipped_bit_of_a_manifest_is_overlooked(lake: Path) -> None:
     path = sorted((lake / "_manifest").iterdir())[0]
     before, data = manifest.read(path), path.read_bytes()

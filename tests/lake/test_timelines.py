@@ -303,6 +303,7 @@ def test_damage_is_told_and_mended(
     assert compared(lake) == 123
 
 
+@pytest.mark.repeats("another damage")
 def test_what_is_no_timeline_is_drawn_from_the_tables(lake: Path) -> None:
     """Who makes a lake may give any bytes a right hash."""
     path = lake / timelines(lake)[0].path
@@ -375,6 +376,7 @@ def test_a_sweep_takes_back_what_nobody_lists(lake: Path) -> None:
     assert compared(lake) == 123
 
 
+@pytest.mark.repeats("only their number is new")
 def test_more_names_than_are_numbered(tmp_path: Path) -> None:
     """A store holds names as they are where most differ, and op types by number all the same."""
     rows = (

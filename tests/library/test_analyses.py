@@ -36,6 +36,7 @@ def test_twins_agree(tables):
             assert all(map(close, row, other)), (name, row, other)
 
 
+@pytest.mark.repeats("twins compute every row beside it")
 @settings(max_examples=cases(10, 40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_conservation(tables):

@@ -268,7 +268,7 @@ def test_findings_need_more(missing):
         "-- columns:\n",
         "-- severity: high\n-- impact: {name}\n-- action: act\n-- reasoning: why\n-- formula: how\n"
         "-- columns:\n"
-        "--   severity | text | S | s\n--   impact_ps | ps | I | i\n",
+        "--   impact_ps | ps | I | i\n",
     )
     library.parse("finding", "f", text)
     broken = "\n".join(line for line in text.splitlines() if missing not in line)
@@ -306,7 +306,7 @@ def test_templates_name_columns():
         "-- columns:\n",
         "-- severity: high\n-- impact: {other}\n-- action: act\n-- reasoning: why\n-- formula: how\n"
         "-- columns:\n"
-        "--   severity | text | S | s\n--   impact_ps | ps | I | i\n",
+        "--   impact_ps | ps | I | i\n",
     )
     with pytest.raises(library.HeaderError, match="other"):
         library.parse("finding", "f", text)

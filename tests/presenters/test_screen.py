@@ -91,6 +91,7 @@ def test_the_colours_are_those_of_the_page() -> None:
     assert "\x1b[38;5;172m▒ input 100 %" in text or "\x1b[38;5;172m▒ input 100.0 %" in text
 
 
+@pytest.mark.repeats("only its length is new")
 def test_of_a_long_table_only_the_first_rows_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fleet has a row a host: laying out ten thousand took a fifth of its summary."""
     given: list[int] = []

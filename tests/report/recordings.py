@@ -10,9 +10,13 @@ from itertools import chain, islice
 
 import duckdb
 
+from stepscope.instruments.causes.judgement import CauseName, Judgement
+from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.step_breakdown import part_tables
+from stepscope.library.statements import Query
 from tests.asked import Asked
 from tests.draw import Tables, draw
+from tests.fakes import FakeTrace
 from tests.report import made_recordings, made_samples
 
 
@@ -151,3 +155,15 @@ def derived(tables: Tables) -> Tables:
             for row in rows:
                 tables.add(table, **{key: value for key, value in row.items() if key != "id"})
     return tables
+
+
+def queried(tables: Tables) -> Query:
+    """How instruments ask the tables, once what is derived is added to them."""
+    derived(tables).fill(connection())
+    return FakeTrace(connection()).query
+
+
+def judgement_of(tables: Tables, name: CauseName | None = None) -> Judgement:
+    """The judgement of the one host of the tables. name: a cause to judge instead of what ranks first."""
+    (judgement,) = judge(queried(tables), name)
+    return judgement

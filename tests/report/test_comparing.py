@@ -20,6 +20,7 @@ from stepscope.instruments.compare.matching import NamedItem
 from stepscope.instruments.compare.ops import Op
 from stepscope.report.comparing import build
 from stepscope.session import trace
+from tests.asked import ask
 from tests.corpus import SAMPLES
 
 A = SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz"
@@ -41,11 +42,6 @@ def printed(*paths: Path) -> Any:
     code, out, err = run(*map(str, paths), "--format", "json", "--no-cache")
     assert code == 0, err
     return json.loads(out)
-
-
-def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    with trace.open(path, cache=False) as opened:
-        return [tuple(row) for row in opened.query(sql).rows()]
 
 
 @given(times, times)
@@ -86,6 +82,7 @@ def test_the_verb_says_what_sql_says() -> None:
     assert "more" in told["headline"][0]
 
 
+@pytest.mark.repeats("instruments/test_compare_gate.py compares recordings of one program")
 def test_the_same_recording_twice_has_no_difference() -> None:
     told = printed(A, A)
     for section in told["sections"][1:]:

@@ -177,6 +177,7 @@ def test_functions_without_a_name_are_not_one_function(tmp_path: Path) -> None:
         assert opened.query(asked).rows() == [("types", "f")]
 
 
+@pytest.mark.repeats("cli/test_main.py has the limits")
 def test_a_limit_on_findings(capsys: pytest.CaptureFixture[str]) -> None:
     sample = str(SAMPLE)
     assert main([sample, "--fail-on", "compiled-for-other-shapes"]) == 1

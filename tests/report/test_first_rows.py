@@ -12,6 +12,7 @@ from tests.report import recordings
 from tests.report.recordings import connection
 
 
+@pytest.mark.repeats("each analysis with three limits")
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_they_are_the_first_ones_of_all(most: int) -> None:
     """In the order of the analysis, for each place where a place is asked for, and all are counted."""

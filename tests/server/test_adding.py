@@ -65,6 +65,7 @@ def test_a_page_that_was_given_nothing_to_add_offers_nothing(served: Served) -> 
     assert served.post("/api/add", {"number": 0}).status == 400
 
 
+@pytest.mark.repeats("exporters/test_perfetto.py counts them")
 def test_the_file_for_perfetto_holds_every_slice() -> None:
     with closing(Served(str(FIRST))) as page, trace.open(FIRST, cache=False) as opened:
         answer = page.post("/api/export", {})

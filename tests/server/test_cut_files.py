@@ -94,6 +94,7 @@ for lod in lods * 2:
 """Cuts the file under three mappings; with "own", first faults in a mapping that is not the core's."""
 
 
+@pytest.mark.repeats("the server survives a file that is cut beside it")
 def test_every_mapping_of_a_file_tells(lake: Path) -> None:
     file = timeline_of(lake)
     command = [sys.executable, "-c", CUTS, str(file), str(file.stat().st_size), "no"]
@@ -101,6 +102,7 @@ def test_every_mapping_of_a_file_tells(lake: Path) -> None:
     assert told.stdout.count("was cut") == 4
 
 
+@pytest.mark.repeats("a process of its own")
 def test_faults_in_the_memory_of_others_end_the_process_as_ever(lake: Path) -> None:
     file = timeline_of(lake)
     command = [sys.executable, "-c", CUTS, str(file), str(file.stat().st_size), "own"]

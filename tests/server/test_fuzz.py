@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from urllib.parse import quote
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def test_any_search(served: Served, text: str) -> None:
     check(served.get(f"/api/search?limit=5&q={quote(text, errors='replace')}"))
 
 
+@pytest.mark.repeats("values of each key are drawn beside it")
 @fuzzy
 @given(query=st.binary(max_size=80), path=st.sampled_from(GETS))
 def test_any_bytes_as_a_query_string(served: Served, query: bytes, path: str) -> None:

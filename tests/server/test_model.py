@@ -33,6 +33,7 @@ def steps() -> Iterator[Served]:
         yield found
 
 
+@pytest.mark.repeats("the verbs are tested in instruments")
 @pytest.mark.parametrize("view", ["scope", "graph", "op"])
 def test_a_view_is_the_verbs(steps: Served, view: str) -> None:
     answer = steps.post("/api/model", {"view": view, "options": SELECT})

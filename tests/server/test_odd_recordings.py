@@ -84,6 +84,7 @@ def test_one_slice(open_page: Open, tmp_path: Path) -> None:
     assert told["end_ps"] - told["start_ps"] == rows[0]["width"] == 1_000_000
 
 
+@pytest.mark.repeats("server/test_axis.py has times as far apart")
 def test_one_enormous_slice_and_times_before_the_origin(open_page: Open, tmp_path: Path) -> None:
     days = 100 * 86_400 * 10**6
     events = [
@@ -134,6 +135,7 @@ def test_names_of_a_megabyte_and_hostile_ones(open_page: Open, tmp_path: Path) -
     assert [len(name) for (name,) in rows_of][-1] == len(long)
 
 
+@pytest.mark.repeats("a lake made for one number")
 def test_a_lake_whose_ids_have_more_digits_than_a_page_can_count(open_page: Open, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

@@ -270,6 +270,7 @@ def _alive(child: int) -> bool:
         return False
 
 
+@pytest.mark.repeats("a process of its own")
 def test_standard_input_is_a_recording(tmp_path: Path) -> None:
     with (SAMPLES / "chrome" / "kineto_cuda.json").open("rb") as file:
         running = start("-", "--no-open", stdin=file, TMPDIR=str(tmp_path))
@@ -308,6 +309,7 @@ def test_ports_that_are_none(capsys: pytest.CaptureFixture[str], port: str) -> N
     assert "port" in refused(capsys, ["serve", RECORDINGS[3], "--port", port])
 
 
+@pytest.mark.repeats("a process of its own")
 def test_without_a_port_any_free_one_is_taken() -> None:
     first = start(RECORDINGS[3])
     second = start(RECORDINGS[3])

@@ -217,6 +217,7 @@ def test_a_sweep_keeps_what_was_announced(lake, kept):
     assert read(lake) == kept
 
 
+@pytest.mark.repeats("only its size is new")
 def test_a_large_run_has_its_tfprof_made_when_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(lake_derivation, "MOST_SLICES", 10)
     stepscope.ingest([PIPELINE], tmp_path / "lake")

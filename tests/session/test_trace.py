@@ -193,6 +193,7 @@ def test_a_question_may_be_asked_while_the_rows_of_another_are_read() -> None:
         assert len(first) + len(slices.rows()) == count
 
 
+@pytest.mark.repeats("cli/test_end_to_end.py runs the commands")
 def test_what_was_given_is_remembered_for_commands_to_try_next(tmp_path: Path) -> None:
     folder = Path(__file__).parents[1] / "samples" / "profiler_hook"
     with open_trace(folder, cache=False) as trace:
@@ -246,6 +247,7 @@ def run(program: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.repeats("a process of its own")
 @pytest.mark.parametrize(
     "end", some(["", "trace.close()", "raise SystemExit(3)", "1 / 0"], ("", "1 / 0"), "other ends")
 )

@@ -165,6 +165,7 @@ def test_a_tar_that_ends_in_a_zip_is_a_tar(tmp_path: Path) -> None:
     assert any("archive within an archive" in detail for detail in failed.values())
 
 
+@pytest.mark.repeats("other archives are damaged beside it")
 @pytest.mark.parametrize(
     "method", some((zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA), (zipfile.ZIP_BZIP2,), "zipfile reads both alike")
 )

@@ -151,26 +151,9 @@ fn scalars() {
         assert_eq!(value(text), value(same), "{text} {same}");
     }
     for wrong in [
-        "i: 1.5",
-        "i: 9223372036854775808000",
-        "i: -9223372036854775809",
-        "i: \"1\"",
-        "i: 08",
-        "i: +5",
-        "b: maybe",
-        "s: text",
-        "s: \"open",
-        "s: \"line\nbreak\"",
-        "s: \"\\q\"",
-        "s: \"\\x\"",
-        "s: \"\\ud800\"",
-        "f: x1",
-        "i 5",
-        "i:",
-        "shape: 5",
-        "i: { }",
-        "i: [[1]]",
-        "s: \"a\" ] ",
+        "i: 1.5", "i: 9223372036854775808000", "i: -9223372036854775809", "i: \"1\"", "i: 08", "i: +5",
+        "b: maybe", "s: text", "s: \"open", "s: \"line\nbreak\"", "s: \"\\q\"", "s: \"\\x\"",
+        "s: \"\\ud800\"", "f: x1", "i 5", "i:", "shape: 5", "i: { }", "i: [[1]]", "s: \"a\" ] ",
     ] {
         assert_eq!(value(wrong), None, "{wrong}");
     }

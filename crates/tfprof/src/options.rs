@@ -7,61 +7,23 @@ use std::fmt::Write as _;
 pub const COMMANDS: [&str; 7] = ["scope", "graph", "code", "op", "advise", "set", "help"];
 /// What siblings can be ordered by.
 pub const ORDERS: [&str; 11] = [
-    "name",
-    "bytes",
-    "peak_bytes",
-    "residual_bytes",
-    "output_bytes",
-    "micros",
-    "accelerator_micros",
-    "cpu_micros",
-    "params",
-    "float_ops",
-    "occurrence",
+    "name", "bytes", "peak_bytes", "residual_bytes", "output_bytes", "micros", "accelerator_micros",
+    "cpu_micros", "params", "float_ops", "occurrence",
 ];
 /// What can be shown of a node.
 pub const COLUMNS: [&str; 14] = [
-    "bytes",
-    "micros",
-    "params",
-    "float_ops",
-    "tensor_value",
-    "device",
-    "op_types",
-    "occurrence",
-    "input_shapes",
-    "accelerator_micros",
-    "cpu_micros",
-    "peak_bytes",
-    "residual_bytes",
-    "output_bytes",
+    "bytes", "micros", "params", "float_ops", "tensor_value", "device", "op_types", "occurrence",
+    "input_shapes", "accelerator_micros", "cpu_micros", "peak_bytes", "residual_bytes", "output_bytes",
 ];
 /// Where the answer goes.
 pub const OUTPUTS: [&str; 5] = ["timeline", "stdout", "file", "pprof", "none"];
 
 /// The names of the options in the order in which they are listed.
 pub const NAMES: [&str; 21] = [
-    "-max_depth",
-    "-min_bytes",
-    "-min_peak_bytes",
-    "-min_residual_bytes",
-    "-min_output_bytes",
-    "-min_micros",
-    "-min_accelerator_micros",
-    "-min_cpu_micros",
-    "-min_params",
-    "-min_float_ops",
-    "-min_occurrence",
-    "-step",
-    "-order_by",
-    "-account_type_regexes",
-    "-start_name_regexes",
-    "-trim_name_regexes",
-    "-show_name_regexes",
-    "-hide_name_regexes",
-    "-account_displayed_op_only",
-    "-select",
-    "-output",
+    "-max_depth", "-min_bytes", "-min_peak_bytes", "-min_residual_bytes", "-min_output_bytes", "-min_micros",
+    "-min_accelerator_micros", "-min_cpu_micros", "-min_params", "-min_float_ops", "-min_occurrence",
+    "-step", "-order_by", "-account_type_regexes", "-start_name_regexes", "-trim_name_regexes",
+    "-show_name_regexes", "-hide_name_regexes", "-account_displayed_op_only", "-select", "-output",
 ];
 
 /// Values of all options.

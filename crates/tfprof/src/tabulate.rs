@@ -10,17 +10,8 @@ use stepscope_core::store::table::Table;
 
 /// Names of the figures, in the order of [`super::metrics::Metric`].
 const FIGURES: [&str; 11] = [
-    "runs",
-    "nodes",
-    "ps",
-    "accelerator_ps",
-    "cpu_ps",
-    "requested_bytes",
-    "peak_bytes",
-    "residual_bytes",
-    "output_bytes",
-    "params",
-    "float_ops",
+    "runs", "nodes", "ps", "accelerator_ps", "cpu_ps", "requested_bytes", "peak_bytes", "residual_bytes",
+    "output_bytes", "params", "float_ops",
 ];
 
 /// Those of them that are times.

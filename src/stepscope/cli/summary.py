@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from stepscope.cli.arguments import Parser, add_price, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
+from stepscope.units import SEVERITIES
 
 if TYPE_CHECKING:
     from stepscope.report import Report
 
-SEVERITIES = ("high", "medium", "low", "info")
-"""From the worst on."""
 SCREEN = 40
 """Lines of a summary that goes elsewhere than to a terminal."""
 ABOUT = "where the time went, why, and what to do (the default)"

@@ -12,7 +12,6 @@ from stepscope.lake.decoded_source import Decoded
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.rows import SourceRow, source_row
-from stepscope.sources.source import Source
 
 Find = Callable[[int], "Manifest | None"]
 """Finds the manifest of a lake for the number of a source."""
@@ -24,7 +23,7 @@ def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
     key = key_of(source_row(decoded.source, 0, decoded.facts, decoded.error))
     tables = {} if decoded.store is None else decoded.store.tables()
     rows = max(tables.values(), default=0)
-    bits = source_ids.bits_for(_size(decoded.source))
+    bits = source_ids.bits_for(decoded.source.size + sum(piece.size for piece in decoded.source.pieces))
     while True:
         source_id = source_ids.wanted(key, bits)
         holder = find(source_id)
@@ -55,11 +54,6 @@ def key_of(row: SourceRow) -> tuple[str, str, str, str]:
 def most_rows(made: Manifest) -> int:
     """Rows of the largest table of a source."""
     return max(made.rows.values(), default=0)
-
-
-def _size(source: Source) -> int:
-    """Bytes that its rows come from."""
-    return source.size + sum(piece.size for piece in source.pieces)
 
 
 def manifest_of(folder: Path, source_id: int) -> Manifest | None:

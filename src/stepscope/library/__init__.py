@@ -16,21 +16,21 @@ A file begins with a header of comments, then has one SELECT:
 The SELECT may have macros, `share!(part, whole)`: `macros.sql` has what they stand for.
 
 A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`,
-`reads` and `columns` are always there; `weakened_by` names the effects and slugs of source notes that
-make the answer doubtful. A finding has `severity`, `impact` and `action` too; the last two are
-templates: {column} is filled from the finding's first row, and {column:step takes|steps take} is the first
-form where that column is 1, else the second. Its `reasoning` says why what it looks
-for costs time, its `formula` how the numbers are worked out and from when on it is reported. Columns have a
-unit: text, int, float, bool, ps, bytes, ratio or unix_ns. `SHARED_COLUMNS` describes what most entries have;
-headers only name those: `--   run_id, host_id`.
+`reads` and `columns` are always there; `weakened_by` names the effects and slugs of source notes that make
+the answer doubtful. A finding has `severity`, `impact` and `action` too; its first column is the severity,
+one of the words that `severity` names; the other two are templates: {column} is filled from the finding's
+first row, and {column:step takes|steps take} is the first form where that column is 1, else the second. Its
+`reasoning` says why what it looks for costs time, its `formula` how the numbers are worked out and from when
+on it is reported. Columns have a unit: text, int, float, bool, ps, bytes, ratio or unix_ns. `SHARED_COLUMNS`
+describes what most entries have; headers only name those: `--   run_id, host_id`.
 
 Files whose name begins with `_` are private: building stones that may change at any time. So is the folder
 `reads`, which has the statements that instruments, reports and exporters run. The first line of a private
 file is its question. Its columns have no heading, and a column of what it reads is only named: the schema or
 the view describes it. Statements may have `parameters`, lines of `name | unit | meaning`; ints and texts are
-lists. `$name` in the SQL is the value of a parameter; `statements.py` writes it as a literal,
-which every engine understands. Only they may end in a LIMIT, or say why their rows have no `order`: all other
-statements but views have a total one.
+lists. Those of `SHARED_PARAMETERS` are only named: `-- parameters: run_id, host_id`. `$name` in the SQL is
+the value of a parameter; `statements.py` writes it as a literal, which every engine understands. Only they
+may end in a LIMIT, or say why their rows have no `order`: all other statements but views have a total one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from typing import Literal, NamedTuple, get_args
 from stepscope.engines import NeededRows, Needs, Reads, Statement
 from stepscope.errors import QueryError
 from stepscope.library.macros import expanded
-from stepscope.units import Unit
+from stepscope.units import SEVERITIES, Unit
 
 Kind = Literal["base", "analysis", "finding", "read"]
 
@@ -101,9 +101,28 @@ SHARED_COLUMNS: Mapping[str, Field] = {
         Field("module", "text", "Module", "name of the HLO module"),
         Field("program_id", "text", "Id", "its number in the process that compiled it"),
         Field("instruction", "text", "Instruction", "its name in the program"),
+        Field("op", "text", "Op", "the op that it was made of"),
+        Field("file", "text", "File", "of the source"),
+        Field("line", "int", "Line", "of the source"),
     )
 }
-"""What most entries have: identities."""
+"""What most entries have: identities, and where the instruction of a program comes from."""
+SHARED_PARAMETERS: Mapping[str, Field] = {
+    parameter.name: parameter
+    for parameter in (
+        Field("run_id", "text", "run_id", "run"),
+        Field("host_id", "text", "host_id", "host"),
+        Field("host_ids", "texts", "host_ids", "hosts"),
+        Field("source_id", "int", "source_id", "source to look at"),
+        Field("sources", "ints", "sources", "sources to look at"),
+        Field("slice_id", "int", "slice_id", "number of the slice"),
+        Field("begin_ps", "ps", "begin_ps", "begin of the stretch"),
+        Field("end_ps", "ps", "end_ps", "its end"),
+        Field("until_ps", "ps", "until_ps", "end of what is read"),
+        Field("place", "text", "place", "where ops count: device or host"),
+        Field("allocator", "text", "allocator", "name of the allocator"),
+    )
+}
 
 
 class ChartHint(NamedTuple):
@@ -252,7 +271,11 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     body = expanded("\n".join(lines[size:]).strip())
     _check_form("read" if is_private else kind, name, keys, body)
     columns = tuple(column for line in keys["columns"] for column in _columns(name, line, not is_private))
-    parameters = tuple(_field(name, line, False, LISTS) for line in keys.get("parameters", ()))
+    if kind == "finding":
+        columns = (_severity(name, " ".join(keys["severity"])), *columns)
+    parameters = tuple(
+        parameter for line in keys.get("parameters", ()) for parameter in _parameters(name, line)
+    )
     used = set(PARAMETER.findall(body)) if kind == "read" else set()
     if used != {parameter.name for parameter in parameters}:
         raise HeaderError(f"{name}: its SQL uses the parameters {sorted(used)}")
@@ -324,12 +347,27 @@ def _columns(name: str, line: str, heading: bool) -> Sequence[Field]:
     """The columns of a line of the header: one that is described, or some that are only named."""
     if "|" in line:
         return [_field(name, line, heading)]
-    words = [word.strip() for word in line.split(",")]
     if not heading:
-        return [Field(word, "", word, "") for word in words]
-    if unknown := [word for word in words if word not in SHARED_COLUMNS]:
+        return [Field(word, "", word, "") for word in _list([line])]
+    return _described(name, line, SHARED_COLUMNS)
+
+
+def _parameters(name: str, line: str) -> Sequence[Field]:
+    """The same of parameters."""
+    return [_field(name, line, False, LISTS)] if "|" in line else _described(name, line, SHARED_PARAMETERS)
+
+
+def _described(name: str, line: str, shared: Mapping[str, Field]) -> Sequence[Field]:
+    words = _list([line])
+    if unknown := [word for word in words if word not in shared]:
         raise HeaderError(f"{name}: {', '.join(unknown)} is not described")
-    return [SHARED_COLUMNS[word] for word in words]
+    return [shared[word] for word in words]
+
+
+def _severity(name: str, text: str) -> Field:
+    """The first column of a finding, by what its header says about severities."""
+    *others, last = dict.fromkeys(word for word in _WORD.findall(text) if word in SEVERITIES)
+    return Field("severity", "text", "Severity", f"{', '.join(others)} or {last}" if others else last)
 
 
 def _field(name: str, line: str, heading: bool = True, more: Collection[str] = ()) -> Field:
@@ -356,8 +394,8 @@ def _check(found: Entry) -> None:
         raise HeaderError(f"{found.name}: weakened_by names effects and slugs, not {unknown}")
     if found.kind != "finding":
         return
-    if known[0] != "severity" or "impact_ps" in known[2:]:
-        raise HeaderError(f"{found.name}: a finding begins with severity, then impact_ps where it has one")
+    if "impact_ps" in known[2:]:
+        raise HeaderError(f"{found.name}: impact_ps is the first column that a finding describes")
     units = {field.name: field.unit for field in found.columns}
     for match in _PLACEHOLDER.finditer("".join([found.impact, found.action, *dict(found.actions).values()])):
         if match[1] not in units:

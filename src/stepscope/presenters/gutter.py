@@ -44,7 +44,7 @@ class GutterBlock:
 
 def wrap(text: str, width: int) -> list[str]:
     """A text on lines of `width` columns; numbers keep their units."""
-    return [_free(line) for line in columns.wrap(_glued(text), width) if line]
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in columns.wrap(_glued(text), width) if line]
 
 
 def sentences(text: str) -> list[str]:
@@ -54,10 +54,6 @@ def sentences(text: str) -> list[str]:
 
 def _glued(text: str) -> str:
     return _GLUED.sub("\N{NO-BREAK SPACE}", plain(text, _LONGEST))
-
-
-def _free(text: str) -> str:
-    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def named_lines(block: GutterBlock, gutter: int, paint: Paint) -> Iterator[str]:

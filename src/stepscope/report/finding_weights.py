@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stepscope.report.judgement_text import say_nothing
-from stepscope.report.parts import SEVERITIES, ReportFinding, Severity
+from stepscope.report.parts import ReportFinding
+from stepscope.units import SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement, LoaderWork

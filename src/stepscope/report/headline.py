@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope import units
 from stepscope.instruments import laws
-from stepscope.instruments.causes.written_ops import written_op
+from stepscope.instruments.causes.written_ops import OpsOfLibraries, written_op
 from stepscope.report import program_text, runs
 from stepscope.report.names import listed, told_apart
 from stepscope.report.parts import Rows
@@ -48,7 +48,7 @@ def headline(
     rows_of: Mapping[str, Rows],
     judged: int = 0,
     mean: tuple[int, int] | None = None,
-    of_libraries: Mapping[str, str] | None = None,
+    of_libraries: OpsOfLibraries | None = None,
     of_ops: bool = True,
     launched: Sequence[tuple[str, int]] = (),
     left_out: Sequence[tuple[str, str, int]] = (),
@@ -98,11 +98,7 @@ def sampled(lines: Rows) -> Iterable[str]:
 
 
 def _timeless_sentence(hosts: Rows) -> str:
-    shown = {
-        "graphs": "what could run",
-        "checkpoints": "what was learned",
-        "dumps": "what XLA compiled",
-    }
+    shown = {"graphs": "what could run", "checkpoints": "what was learned", "dumps": "what XLA compiled"}
     kinds = [kind for kind in shown if any(row[kind] for row in hosts)] or ["graphs"]
     found, show = listed(kinds), listed([shown[kind] for kind in kinds])
     return f"Only {found} were found: they show {show}, not where the time went."
@@ -176,7 +172,7 @@ def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | N
     return f"{bound} {share}" if bound else share
 
 
-def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) -> Iterable[str]:
+def _most_work(op_types: Rows, of_libraries: OpsOfLibraries, of_ops: bool) -> Iterable[str]:
     """The types of op with most of the work, as the program wrote them. of_ops: a recorder knows ops and
     their places; others draw whatever they are told to."""
     place, rows = _work(_besides_input(op_types))
@@ -250,7 +246,7 @@ def _work(op_types: Rows) -> tuple[str, Rows]:
     return place, [row for row in working if row["place"] == place]
 
 
-def _written_types(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
+def _written_types(rows: Rows, of_libraries: OpsOfLibraries) -> Counter[str]:
     """Self time by the type that the program wrote, in picoseconds."""
     recorded: Counter[str] = Counter()
     for row in rows:
@@ -258,8 +254,8 @@ def _written_types(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
     written: Counter[str] = Counter()
     for op_type, self_ps in recorded.most_common():
         # Elsewhere, shares are those of a type as recorded: types are not added up here either.
-        name = written_op(op_type, of_libraries)
-        written[f"fused {name}" if name in written and _FUSED in op_type else name] += self_ps
+        for op, part in of_libraries.get(op_type, {written_op(op_type): 1.0}).items():
+            written[f"fused {op}" if op in written and _FUSED in op_type else op] += round(part * self_ps)
     return written
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from stepscope.engines import first_rows
-from stepscope.units import Scale, Unit, scales
+from stepscope.units import Scale, Severity, Unit, scales
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 """Rows of a result as a sentence reads them: values by column."""
-
-Severity = Literal["high", "medium", "low", "info"]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-"""How severe a finding is, the most severe first."""
 
 
 @dataclass(frozen=True)

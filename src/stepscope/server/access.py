@@ -74,7 +74,7 @@ class Access:
                 slug="no-session",
             )
         session = secrets.token_urlsafe(32)
-        self._sessions = [*self._sessions[1 - MOST_SESSIONS :], _digest(session)]
+        self._sessions = [*self._sessions[1 - MOST_SESSIONS :], hashlib.sha256(session.encode()).digest()]
         return session
 
     def need_session(self, scope: Scope) -> None:
@@ -118,10 +118,6 @@ class Guarded:
 
 def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
     return [value for key, value in headers if key.lower() == name]
-
-
-def _digest(session: str) -> bytes:
-    return hashlib.sha256(session.encode()).digest()
 
 
 def _refused(happened: str, seen: str) -> Refused:

@@ -38,7 +38,7 @@ def source_of(
     home = home_of(file, item)
     place = names.labels_in(home)
     run_name, run_path, capture = _run(file, item, traits, home, ranks)
-    given_name = run or place.get("run") or _name_of_pipe(file, item)
+    given_name = run or place.get("run") or ("stdin" if file.place == PIPE and not item.member else None)
     recording = names.recording_folder(home)
     rank = _rank(item, place, recording, ranks)
     in_profile = names.profile_folder(home) is not None
@@ -76,11 +76,6 @@ def _rank(
     if rank is None and place.get("rank", "").isdecimal():
         return int(place["rank"])
     return names.recorded_rank(recording, ranks) if rank is None else rank
-
-
-def _name_of_pipe(file: FoundFile, item: InspectedItem) -> str | None:
-    """What the run of a pipe is called."""
-    return "stdin" if file.place == PIPE and not item.member else None
 
 
 def home_of(file: FoundFile, item: InspectedItem) -> PurePosixPath:

@@ -28,7 +28,8 @@ def members(path: Path, shown: str, packing: str | None, only: str | None) -> It
         stream: BinaryIO = raw
         if packing is not None:
             stream = cast("BinaryIO", _Guarded(unpacked(raw, packing), shown, size))
-        headers = _headers()
+        # A class for each archive, since the reader of tars makes its headers from a class.
+        headers: type[_Headers] = type("_HeadersOfOne", (_Headers,), {})
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=headers) as archive:
             for info in archive:
                 if info.isdir() or only not in (None, info.name):
@@ -69,11 +70,6 @@ class _Headers(tarfile.TarInfo):
             cls.damage = f"a header of {header.size:,} bytes"
             raise tarfile.HeaderError(cls.damage)
         return header
-
-
-def _headers() -> type[_Headers]:
-    """A class for each archive, since the reader of tars makes its headers from a class."""
-    return type("_HeadersOfOne", (_Headers,), {})
 
 
 class _Guarded:

@@ -46,30 +46,14 @@ pub fn shows_steps(row: &str) -> bool {
 
 /// Marks of users and functions of Keras, whatever their capitals and the number behind them.
 const LOOP_MARKS: [&str; 16] = [
-    "train",
-    "training",
-    "train_step",
-    "training_step",
-    "train step",
-    "training step",
-    "step",
-    "eval",
-    "eval_step",
-    "test_step",
-    "predict_step",
-    "validation_step",
-    "train_function",
-    "test_function",
-    "predict_function",
-    "iteration",
+    "train", "training", "train_step", "training_step", "train step", "training step", "step", "eval",
+    "eval_step", "test_step", "predict_step", "validation_step", "train_function", "test_function",
+    "predict_function", "iteration",
 ];
 
 /// What Keras 3 calls its tf.functions; `_on_data` and `_on_iterator` count the steps within.
 const KERAS_FUNCTIONS: [&str; 5] = [
-    "multi_step_on_iterator",
-    "one_step_on_iterator",
-    "one_step_on_data",
-    "one_step_on_data_distributed",
+    "multi_step_on_iterator", "one_step_on_iterator", "one_step_on_data", "one_step_on_data_distributed",
     "one_test_step_on_data",
 ];
 

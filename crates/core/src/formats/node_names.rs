@@ -26,14 +26,8 @@ mod tests {
         );
         assert_eq!(op_of("EagerPyFunc:EagerPyFunc"), Some(("EagerPyFunc", "EagerPyFunc")));
         for name in [
-            "Iterator::Root::Prefetch",
-            "EagerLocalExecute: MatMul",
-            "$profiler.py:271 stop_trace",
-            "a:",
-            ":a",
-            "12:30",
-            "MatMul",
-            "",
+            "Iterator::Root::Prefetch", "EagerLocalExecute: MatMul", "$profiler.py:271 stop_trace", "a:",
+            ":a", "12:30", "MatMul", "",
         ] {
             assert_eq!(op_of(name), None, "{name}");
         }

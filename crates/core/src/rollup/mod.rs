@@ -88,18 +88,8 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
     }
 
     let names = [
-        "device_track_id",
-        "track_id",
-        "piece_id",
-        "busy_ps",
-        "work_ps",
-        "slices",
-        "gaps",
-        "most_gap_ps",
-        "short_gaps",
-        "short_gaps_ps",
-        "first_ps",
-        "last_ps",
+        "device_track_id", "track_id", "piece_id", "busy_ps", "work_ps", "slices", "gaps", "most_gap_ps",
+        "short_gaps", "short_gaps_ps", "first_ps", "last_ps",
     ];
     let rows: Vec<Vec<Cell<'_>>> = done.loads.iter().map(load_row).collect();
     put(store, "rollup_device", names.map(number).to_vec(), &rows)?;

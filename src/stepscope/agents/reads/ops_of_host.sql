@@ -2,9 +2,7 @@
 --
 -- reads: rollup_op, track_place
 -- notes: Types with their executions on devices and processors; where a recording knows no types, names.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   op_kind | text | type of the op, or the name of its slices
 --   own_ps | ps | their own time

@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 from stepscope.cli.arguments import CommandParser, Parser, add_showing, not_started
 from stepscope.cli.console import Console
@@ -42,7 +41,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     except OSError as error:
         raise not_started(options.command[0], error) from error
     console.say(f"dumps are in {options.dump}{'' if kept else ', which has no room for the program log'}")
-    if any(path.is_file() for path in _hlo_files(options.dump)):
+    if any(path.is_file() for path in (Path(options.dump) / "hlo").rglob("*")):
         from stepscope import cli
 
         spreadsheet = ["--spreadsheet"] if options.spreadsheet else []
@@ -56,7 +55,3 @@ def run(options: argparse.Namespace, console: Console) -> int:
             write_rows(("module",), [], console, options.format)
         console.say("nothing was dumped: the program compiled nothing with XLA, or set its own XLA_FLAGS")
     return code if code >= 0 else 128 - code
-
-
-def _hlo_files(folder: str) -> Any:
-    return (Path(folder) / "hlo").rglob("*")

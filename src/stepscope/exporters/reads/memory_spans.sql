@@ -1,8 +1,7 @@
 -- When does each of some sources hold memory, and in how many blocks?
 --
 -- reads: buffer
--- parameters:
---   sources | ints | sources to look at
+-- parameters: sources
 -- columns:
 --   source_id
 --   first_ps | ps | first moment

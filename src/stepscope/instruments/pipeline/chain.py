@@ -132,7 +132,7 @@ def _positions_between(stage: PipelineStage, above: PipelineStage) -> range:
         return range(0)
     if stage.position is None or above.position is None or above.short.startswith(_SEVERAL_INPUTS):
         return range(0)
-    return range(_last(stage) + 1, above.position)
+    return range(max(stage.positions, default=stage.position or 0) + 1, above.position)
 
 
 def _made_with(
@@ -144,11 +144,6 @@ def _made_with(
     call = (written.file, written.line, written.transformation)
     behind = known.get(position + 1, ())
     return any((user_stage.file, user_stage.line, user_stage.transformation) == call for user_stage in behind)
-
-
-def _last(stage: PipelineStage) -> int:
-    """The last transformation that a stage runs."""
-    return max(stage.positions, default=stage.position or 0)
 
 
 def find_listing(stages: Sequence[PipelineStage], where: Mapping[PipelineStage, Sequence[UserStage]]) -> None:

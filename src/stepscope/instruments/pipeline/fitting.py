@@ -150,7 +150,8 @@ def _add_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
     """The parts with the computing that threads of the pipeline did beyond them, as Python if there is any,
     else as handover."""
     python = [part for part in parts if part.python]
-    functions = _handed_over(parts)
+    # Parts that hand work to other threads: those of a pool, or all with threads of their own.
+    functions = [part for part in parts if part.pool_ps] or [part for part in parts if not part.inline]
     total = float(sum(part.work_ps for part in python)) or sum(part.calls for part in functions)
     found = []
     for part in parts:
@@ -160,11 +161,6 @@ def _add_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
             part = replace(part, handing_cpu_ps=round(rest_ps * part.calls / total))
         found.append(part)
     return found
-
-
-def _handed_over(parts: Sequence[ModelStage]) -> list[ModelStage]:
-    """Parts that hand work to other threads: those of a pool, or all with threads of their own."""
-    return [part for part in parts if part.pool_ps] or [part for part in parts if not part.inline]
 
 
 def _alone(part: ModelStage, stretch: float) -> ModelStage:

@@ -80,7 +80,7 @@ class Waits:
 def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
     """The waits of a source; None without a recorded call that takes a batch. Shares refer to averaged steps,
     or to all where averages include none."""
-    taken = _takes(calls)
+    taken = [call for call in calls if call.kind == "fetch"] or [call for call in calls if call.takes_batch]
     if not taken:
         return None
     intervals = union((call.ts_ps, max(call.end_ps, call.ts_ps + 1)) for call in taken)
@@ -101,11 +101,6 @@ BETWEEN = 0.1
 """A loop works between its steps when this takes at least this part of it, at the median."""
 BREAK = 3
 """A gap longer than this many median periods is a break: an evaluation, a checkpoint."""
-
-
-def _takes(calls: Sequence[StageCall]) -> list[StageCall]:
-    """Calls that take a batch."""
-    return [call for call in calls if call.kind == "fetch"] or [call for call in calls if call.takes_batch]
 
 
 def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval], bool]:

@@ -15,7 +15,6 @@
 --   events of notes with the effect `capped` where there is no counter; impact = sum of the source's step
 --   durations, because any part of them may be affected.
 -- columns:
---   severity | text | Severity | high
 --   impact_ps | ps | In doubt | length of the source's steps
 --   run_id, host_id
 --   source_id | int | Source | number of the source

@@ -10,13 +10,10 @@
 -- formula: scheduled programs: starts and ends without work in between; on GPUs and TPUs also collectives that are
 --   one instruction.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   sent_bytes | bytes | Size | of what a run communicates, as the shape of its result
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

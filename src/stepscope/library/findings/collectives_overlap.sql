@@ -17,7 +17,6 @@
 -- formula: union = length of the union of the collectives' intervals on a device; impact = sum of their
 --   durations - union; overlap_share = impact / sum. Reported from two rows and overlap_share >= 0.2.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Counted twice | time of collectives that others cover
 --   run_id, host_id, source_id
 --   device | text | Device | device of the rows

@@ -8,7 +8,6 @@
 -- reasoning: Nothing can be said about what would have run.
 -- formula: modules without a dump after optimization in folders where others have one.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id
 --   pass_number | int | Pass | number of the last pass that is there
 --   last | text | Last | that pass, or the stage

@@ -9,7 +9,6 @@
 -- formula: modules of one function of at least 8 instructions whose parameters differ in type, number or dimensions
 --   only; low for functions with less than a hundredth of the heaviest one's work.
 -- columns:
---   severity | text | Severity | medium or low
 --   run_id
 --   function | text | Function | that was compiled
 --   module, program_id

@@ -9,14 +9,11 @@
 -- formula: bytes of copies whose layouts differ, of transposes, and of fusions of nothing else, as often as they
 --   run; reported from 1 MiB and a tenth of the program's bytes on.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | layouts before and after
 --   moved_bytes | bytes | Moved | bytes that it reads and writes in a run
 --   share | ratio | Share | of the program
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

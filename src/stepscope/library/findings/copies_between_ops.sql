@@ -13,7 +13,6 @@
 --   durations; line_share = the part of it while the thread that runs the steps is in that line. Reported from 0.1
 --   where samples show a line.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | time of the steps
 --   run_id
 --   host_id | text | Host | host

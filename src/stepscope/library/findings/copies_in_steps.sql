@@ -14,7 +14,6 @@
 --   without waits; impact = that self time of copies. Reported from copy_share >= 0.1 where copies take at least a
 --   hundredth of the window (the view `step_window`).
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | self times of the copies, added up
 --   run_id, host_id
 --   device | text | Device | name of the device

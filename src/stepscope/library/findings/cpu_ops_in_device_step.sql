@@ -24,7 +24,6 @@
 --   forces; reported when the idle time of the least busy accelerator >= 0.2 x window and impact >= 0.1 x
 --   window.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Cost | self times on the host and durations of the copies, added up
 --   run_id, host_id, source_id
 --   op_type | text | Op type | type of the op

@@ -8,13 +8,10 @@
 -- reasoning: No dump says what a custom call computes. XLA counts it as -1; flops and bytes leave it out.
 -- formula: instructions custom-call of programs that run.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id, instruction
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'info' AS severity,
   columns!(i, run_id, program, module, program_id),

@@ -19,7 +19,6 @@
 --   long as the busiest one of their host; not where there are no more steps than such devices, found by what
 --   the devices show, that cover less than half of the window.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | Idle | idle time within the window
 --   run_id, host_id, source_id
 --   device | text | Device | name of the device

@@ -12,7 +12,6 @@
 -- formula: times = execution on the busiest device of the host / execution on this one; reported from 100. A device on
 --   which nothing was recorded is not in the recording.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Executed | durations of what it executed, added up
 --   run_id, host_id, source_id
 --   device | text | Device | name of the device

@@ -18,7 +18,6 @@
 --   nothing; share = waited / durations of these steps; idle_share likewise. Reported where impact is at least 0.1 of
 --   them, medium from 0.25.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Lost | time of the steps
 --   run_id
 --   host_id | text | Host | host

@@ -10,14 +10,12 @@
 -- formula: arguments that JAX refuses, as its warning in a log beside the dump says, and parameters that are still
 --   donors of a program after optimization, these from 64 KiB or a hundredth of its memory on.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id
 --   argument | text | Argument | its name in the function, or its shape as a log says it
 --   what | text | Argument | parameter and its shape, or that JAX refused it
 --   given_bytes | bytes | Size | of the parameter on each device
 --   share | ratio | Share | of the program
---   file | text | File | of the source
---   line | int | Line | of the source
+--   file, line
 SELECT
   'medium' AS severity,
   c.run_id,

@@ -20,7 +20,6 @@
 --   whose first input has such numbers, where shapes were recorded, and is no single number: those of Python are
 --   64-bit floats, and are computed with as what they meet.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Self | self times of these ops, added up
 --   run_id, host_id
 --   place | text | Place | device or host

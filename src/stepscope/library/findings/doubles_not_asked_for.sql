@@ -8,13 +8,10 @@
 -- reasoning: 64-bit floats take twice the memory. Accelerators compute them many times slower, if at all.
 -- formula: instructions that make f64 or c128 from anything else, in programs without such a parameter.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

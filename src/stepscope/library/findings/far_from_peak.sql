@@ -22,7 +22,6 @@
 --   Reported for ops of at least 20 us on average that take at least 2.5 times that, where the difference is
 --   0.05 x window or more, and no law about the times of kernels is broken.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Could be saved | time of the op without the least time
 --   run_id, host_id, source_id
 --   device | text | Device | device that runs it

@@ -12,7 +12,6 @@
 -- formula: steps = steps that averages include, over all sources of the host; reported for one or two;
 --   impact = their durations added up.
 -- columns:
---   severity | text | Severity | low
 --   impact_ps | ps | Recorded | durations of these steps, added up
 --   run_id, host_id
 --   steps | text | Steps | how many, in words

@@ -8,7 +8,6 @@
 -- reasoning: Each process numbers its modules from 0, so that files of one name and number replace each other.
 -- formula: modules of different names that have one number in one folder.
 -- columns:
---   severity | text | Severity | low
 --   run_id, program, module, program_id
 --   programs | int | Programs | of one number
 --   named | text | Among them | two of their names

@@ -9,7 +9,6 @@
 -- reasoning: Buffers that live at different times share an allocation, with gaps of alignment and fragmentation.
 -- formula: temporaries - least heap > 1 MiB and > a tenth of the temporaries.
 -- columns:
---   severity | text | Severity | low
 --   run_id, program, module, program_id
 --   unused_bytes | bytes | Unused | of the temporaries
 --   temp_bytes | bytes | Of | all temporaries

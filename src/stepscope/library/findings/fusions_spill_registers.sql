@@ -9,13 +9,10 @@
 --   program's log reports this; while XLA tunes a fusion, it also reports candidates that are then dropped.
 -- formula: kernels that ptxas or AMD's backend warn of in a log beside the dump; the last line of each counts.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   what | text | What | how it spills
 --   spilled_bytes | bytes | Spilled | bytes that each thread stores and loads again
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   c.run_id,

@@ -15,7 +15,6 @@
 -- formula: impact = collections of the thread that runs the steps, from 0.1 ms on, over the steps that averages
 --   include; share = impact / their durations. Reported from 0.1.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Collecting | time of the steps that collections take
 --   run_id
 --   host_id | text | Host | host

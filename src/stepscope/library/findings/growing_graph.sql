@@ -21,7 +21,6 @@
 --   each step over five steps or more, and where a variable's arrays do not grow so much that growing_memory reports
 --   it; impact = 0, because what it costs is no time of a step.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Time | 0: it is no time of a step
 --   run_id, host_id
 --   holder | text | Variable | the graph; or the variable, with attributes of what it holds

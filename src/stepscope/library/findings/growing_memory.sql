@@ -18,7 +18,6 @@
 --   because what it costs is no time of a step. Steps until the memory is used up = memory that was free at the last
 --   look / bytes of a step, of arrays on the host.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Time | 0: it is no time of a step
 --   run_id, host_id
 --   holder | text | Variable | variable, with attributes of what it holds

@@ -9,13 +9,10 @@
 --   the same.
 -- formula: custom calls of Python or host callbacks, and infeeds and outfeeds.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 SELECT
   'medium' AS severity,
   columns!(i, run_id, program, module, program_id),

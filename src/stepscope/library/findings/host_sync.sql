@@ -18,7 +18,6 @@
 --   copied, by step_part, likewise; impact = the lesser of both times; reported from 0.1 of the steps, medium from
 --   0.25.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Lost | time of the steps
 --   run_id
 --   host_id | text | Host | host that blocks

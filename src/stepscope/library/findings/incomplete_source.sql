@@ -13,7 +13,6 @@
 --   sum of the source's step durations. A source that lost no event is reported where its bytes end too soon or
 --   make no sense.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | In doubt | length of the source's steps
 --   run_id, host_id
 --   source_id | int | Source | number of the source

@@ -21,7 +21,6 @@
 --   idle for less than 0.1 of the window. stage = the stage without which a step would become shortest, where
 --   one limits (`stepscope pipeline` explains how it is found).
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | waiting for input within the steps that averages include
 --   run_id
 --   host_id | text | Host | host that waits

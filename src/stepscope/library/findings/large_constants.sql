@@ -8,14 +8,11 @@
 -- reasoning: A constant stays in memory as long as its program, once for each compile, and slows compiles down.
 -- formula: constants of a program >= 1 MiB and >= a tenth of its memory; instructions from 64 KiB on.
 -- columns:
---   severity | text | Severity | medium
 --   run_id, program, module, program_id, instruction
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant
 --   share | ratio | Share | of the program's memory
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 WITH held AS (
   SELECT i.module_id, SUM(i.shape_bytes) AS constant_bytes
   FROM _dumped_instruction AS i

@@ -14,7 +14,6 @@
 -- formula: difference = mean of the label input in its steps - mean of the other ranks' means; reported when it is 5 %
 --   of its mean step and its input at least 1.5 times that of the others, from three steps; impact = difference x steps.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | difference to the other ranks, over its steps
 --   run_id | text | Run | name of the run
 --   participant | text | Rank | rank whose input is late

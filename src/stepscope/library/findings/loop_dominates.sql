@@ -9,14 +9,11 @@
 -- formula: flops or bytes of a while of the entry, with all its trips, >= half of the program's, in programs that do
 --   at least a tenth of what the heaviest does.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id, instruction
 --   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run
 --   share | ratio | Share | of the program's flops or bytes, whichever is more
---   op | text | Op | the op that it was made of
---   file | text | File | of the source
---   line | int | Line | of the source
+--   op, file, line
 WITH shares AS (
   SELECT
     i.id,
@@ -37,7 +34,10 @@ SELECT
   'info' AS severity,
   columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
-  whole!(least!(i.trip_count, 1000000000000000)) AS trips,
+  CASE
+    WHEN i.trip_count < 1000000000000000 THEN whole!(i.trip_count)
+    WHEN i.trip_count IS NOT NULL THEN 1000000000000000
+  END AS trips,
   i.run_bytes AS moved_bytes,
   CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
   i.op_name AS op,

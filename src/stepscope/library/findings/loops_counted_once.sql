@@ -8,7 +8,6 @@
 -- reasoning: cost_analysis() counts the body of a loop once, however often it runs.
 -- formula: flops with all known trips > 2 x the flops that XLA counts.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id
 --   run_flops | flop | Flops | of a run, with all trips
 --   xla_flops | flop | By XLA | as XLA counts them, custom calls as nothing

@@ -9,7 +9,6 @@
 -- reasoning: The condition depends on data, so the files say nothing about it. The cost counts such a loop once.
 -- formula: loops without known_trip_count that do not count from one constant to another.
 -- columns:
---   severity | text | Severity | info
 --   run_id, program, module, program_id
 --   open_loops | int | Loops | without a known trip count
 --   loops | int | Of | loops of the program

@@ -8,7 +8,6 @@
 -- reasoning: Each copy is one more instruction to start, however little it moves.
 -- formula: copies and transposes >= 10, and more than a tenth of the instructions.
 -- columns:
---   severity | text | Severity | low
 --   run_id, program, module, program_id
 --   copies | int | Copies | copies and transposes in the program
 --   instructions | int | Of | instructions of the program

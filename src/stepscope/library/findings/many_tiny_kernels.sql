@@ -23,7 +23,6 @@
 --   Reported when mean < 20 us, time in short gaps >= 0.1 x window and idle time >= 0.2 x window; impact =
 --   time in short gaps.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | Between kernels | idle time in gaps shorter than 100 µs
 --   run_id, host_id, source_id
 --   device | text | Device | name of the device

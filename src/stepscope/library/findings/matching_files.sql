@@ -16,7 +16,6 @@
 -- formula: impact = length of the union of slices of MatchingFiles ops and MatchingFiles stages, cut at the
 --   edges of the window; share = impact / window; reported from 0.05, high from 0.3.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | Listing | time within the window in which at least one runs
 --   run_id, host_id, source_id
 --   runs | int | Runs | how often

@@ -13,7 +13,6 @@
 -- formula: Reported for each source whose only step is the whole capture (`recovered_from =
 --   'whole_capture'`), except for profiles, whose formats have no steps; impact = length of the capture.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Capture | length of the capture
 --   run_id, host_id
 --   source_id | int | Source | number of the source

@@ -18,7 +18,6 @@
 --   on the same kind of place (device, host or launch), without waits; reported for clusters, calls, loops and fused
 --   collectives from 0.2, medium from 0.5.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Unseen | self time of the op
 --   place | text | Place | device, host or launch
 --   op | text | Op | name of the op

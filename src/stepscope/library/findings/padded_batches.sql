@@ -16,7 +16,6 @@
 -- formula: share = cells at the ends of rows that hold the value with which most rows end, unless rows have it before
 --   their end as well / all cells; reported from a half on. impact = time labelled compute * share.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Impact | that part of what steps compute
 --   run_id, host_id
 --   share | ratio | Padding | cells that pad as part of all

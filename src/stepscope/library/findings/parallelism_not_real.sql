@@ -15,7 +15,6 @@
 -- formula: concurrency = sum over rows of each row's busy time / union of the device's busy time; reported
 --   from three rows, below 1.1 on a device or 1.5 on a host; threads are left out.
 -- columns:
---   severity | text | Severity | low
 --   impact_ps | ps | One by one | time in which at least one row was at work
 --   run_id, host_id, source_id
 --   place | text | Place | device or host

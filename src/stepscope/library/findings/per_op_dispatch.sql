@@ -26,7 +26,6 @@
 --   host, rounded. Reported from a share of 0.2, and from 20 launches a step or where a mean step is shorter than
 --   2 ms: then each step is a call itself, as of a row.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Launching | time of the steps
 --   run_id
 --   host_id | text | Host | host

@@ -13,7 +13,6 @@
 --   whose stack goes through the code of TensorFlow, Keras, JAX, PyTorch or NumPy that stores, or through logging;
 --   share = impact / durations of these steps. Reported from 0.05, medium from 0.25.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Storing and logging | time of the steps
 --   run_id
 --   host_id | text | Host | host

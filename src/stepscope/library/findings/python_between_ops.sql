@@ -18,7 +18,6 @@
 --   that call Python; share = impact / their durations; line_share = the line's part of that time, where
 --   samples show lines. Reported from 0.1 where one is shown.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Python | time of the steps in which Python ran and no op
 --   run_id
 --   host_id | text | Host | host

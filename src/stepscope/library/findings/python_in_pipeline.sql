@@ -18,7 +18,6 @@
 -- formula: impact = length of the union of the calls of one op, cut at the edges of the window; share =
 --   impact / window; reported from 0.05, high from 0.3.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | In Python | time within the window in which at least one call runs
 --   run_id, host_id, source_id
 --   op | text | Op | name of the op

@@ -20,7 +20,6 @@
 --   compiled in them is run in them, too. Reported when one change makes a function compile at least twice more, with
 --   at least one of these calls in a step, or five times more.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Time | durations of these calls
 --   run_id, host_id
 --   function | text | Function | function that was traced or compiled

@@ -15,7 +15,6 @@
 -- formula: Reported for each device with launch slices in a source that has no row of real device
 --   execution; impact = durations of these launches added up.
 -- columns:
---   severity | text | Severity | medium
 --   impact_ps | ps | Doubtful | durations of the launches, added up
 --   run_id, host_id, source_id
 --   device | text | Device | device that was launched on

@@ -14,7 +14,6 @@
 -- formula: times = mean step of the host / shortest mean step of the run's hosts; reported from 1.2, high
 --   from 1.5; impact = (mean - shortest mean) x its number of steps.
 -- columns:
---   severity | text | Severity | high or medium
 --   impact_ps | ps | Slower by | mean step above that of the fastest host, times the steps
 --   run_id | text | Run | name of the run
 --   host_id | text | Host | the slower host

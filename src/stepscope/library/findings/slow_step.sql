@@ -17,7 +17,6 @@
 --   slow steps of (duration - median); reported when impact >= 0.05 x the sum of all steps, medium from
 --   0.2.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Above the median | time of the slow steps above the median
 --   run_id, host_id
 --   kind | text | Kind | kind of the steps

@@ -19,7 +19,6 @@
 --   0.5 % of the time between two collectives less than the others do; share = impact / time from its first to its
 --   last collective.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Causes | by how much collectives would be done earlier
 --   run_id | text | Run | name of the run
 --   participant | text | Rank | rank that the others wait for

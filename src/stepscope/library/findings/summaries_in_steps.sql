@@ -13,7 +13,6 @@
 -- formula: share = self times of ops whose type ends in Summary or SummaryV2 / those of all ops that
 --   compute on the host. Reported from 0.05.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Self | self times of these ops, added up
 --   run_id, host_id
 --   share | ratio | Share | part of the time of all ops

@@ -13,7 +13,6 @@
 -- formula: means over runs that averages include, whose numbers follow the number of a run that was recorded as well;
 --   reported where the time between is at least a quarter of the runs; impact = that time.
 -- columns:
---   severity | text | Severity | medium or low
 --   impact_ps | ps | Between | time between these runs, added up
 --   run_id, host_id
 --   mean_run_ps | ps | Run | mean duration of a run

@@ -16,7 +16,6 @@
 --   ranks / mean of all its ranks; reported from 1.25, from four exchanges of each; impact = mean duration of the
 --   exchange on this rank x (1 - 1 / times_mean) x exchanges: what an even exchange would spare, at least.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | part of the exchanges that an even one would not need
 --   run_id | text | Run | name of the run
 --   participant | text | Rank | rank that gets most

@@ -13,7 +13,6 @@
 --   store nor log, over the steps that averages include; share = impact / their durations; line_share = the part of
 --   it in that line. Reported from 0.1.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Waiting | time of the steps
 --   run_id
 --   host_id | text | Host | host

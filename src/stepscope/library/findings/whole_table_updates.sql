@@ -22,7 +22,6 @@
 --   2²⁰ numbers or more whose gradient is made of zeros of that shape and which a step uses for lookups only, of at
 --   most a tenth of the rows.
 -- columns:
---   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Self | self times of these ops, added up
 --   run_id, host_id
 --   scope | text | Scope | scope of the update, or the table

@@ -1,10 +1,8 @@
 -- Which slices do some threads have within a stretch of time?
 --
 -- reads: slice, _late_copy
--- parameters:
+-- parameters: begin_ps, end_ps
 --   tracks | ints | tracks of the threads
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
 -- columns:
 --   track_id
 --   begin_ps | ps | start

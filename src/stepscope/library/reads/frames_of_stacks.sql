@@ -2,8 +2,7 @@
 --
 -- reads: stack, frame
 -- notes: A stack has a greater number than the one that it continues.
--- parameters:
---   sources | ints | sources to look at
+-- parameters: sources
 -- columns:
 --   source_id, id, parent_id, file, line, function, code, has_loop
 SELECT k.source_id, k.id, k.parent_id, f.file, f.line, f.function, f.code, f.has_loop

@@ -1,9 +1,7 @@
 -- How long do ops of a host's input pipelines run, and how long those of them that call Python?
 --
 -- reads: rollup_op
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   python_ps | ps | own time of ops that call Python
 --   all_ps | ps | that of all ops

@@ -1,8 +1,7 @@
 -- Which line of the program made each op of a run?
 --
 -- reads: op_line
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   op_name, file, line, function
 SELECT o.op_name, o.file, o.line, o.function

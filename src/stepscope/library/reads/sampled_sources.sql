@@ -1,9 +1,7 @@
 -- Which sources of a host have samples of stacks?
 --
 -- reads: stack_sample
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   source_id
 SELECT m.source_id

@@ -1,8 +1,7 @@
 -- How many slices does a source have?
 --
 -- reads: slice
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   slices | int | how many
 SELECT COUNT(*) AS slices

@@ -1,9 +1,7 @@
 -- When did an allocator hold what?
 --
 -- reads: buffer
--- parameters:
---   source_id | int | source to look at
---   allocator | text | name of the allocator
+-- parameters: source_id, allocator
 -- columns:
 --   op_name, bytes, born_ps, freed_ps
 SELECT b.op_name, b.bytes, b.born_ps, b.freed_ps

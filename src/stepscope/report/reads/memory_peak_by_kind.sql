@@ -1,9 +1,7 @@
 -- What kinds of memory made up the peak of an allocator?
 --
 -- reads: buffer
--- parameters:
---   source_id | int | source to look at
---   allocator | text | name of the allocator
+-- parameters: source_id, allocator
 -- columns:
 --   kind
 --   held_bytes | bytes | held at the peak

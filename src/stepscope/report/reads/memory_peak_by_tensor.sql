@@ -1,9 +1,7 @@
 -- Which tensors held the peak of an allocator?
 --
 -- reads: buffer
--- parameters:
---   source_id | int | source to look at
---   allocator | text | name of the allocator
+-- parameters: source_id, allocator
 -- columns:
 --   op_name, slot, dtype, shape
 --   held_bytes | bytes | held at the peak

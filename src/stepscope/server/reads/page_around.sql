@@ -2,8 +2,7 @@
 --
 -- reads: slice
 -- notes: Slices of one track nest; of those that cover it, the page follows parents from the innermost on.
--- parameters:
---   slice_id | int | number of the slice
+-- parameters: slice_id
 -- columns:
 --   id | int | number of the slice around it
 --   parent_id | int | innermost slice that contains that one

@@ -1,8 +1,7 @@
 -- Which slices lie directly on a slice, and how many are there?
 --
 -- reads: slice, _source_shift
--- parameters:
---   slice_id | int | number of the slice
+-- parameters: slice_id
 --   most | int | children to list
 -- columns:
 --   id | int | number of the child

@@ -1,8 +1,7 @@
 -- What are the slices called that lie directly on a slice, and how long do those of each name take?
 --
 -- reads: slice
--- parameters:
---   slice_id | int | number of the slice
+-- parameters: slice_id
 --   most | int | names to list
 -- columns:
 --   name

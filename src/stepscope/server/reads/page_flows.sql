@@ -1,8 +1,7 @@
 -- Which slices do arrows connect with a slice?
 --
 -- reads: flow, slice
--- parameters:
---   slice_id | int | number of the slice
+-- parameters: slice_id
 --   most | int | arrows to list
 -- columns:
 --   other_id | int | the other slice

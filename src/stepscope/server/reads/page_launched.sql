@@ -1,8 +1,7 @@
 -- Which slices of the same source share the number that links a launch with what it launched?
 --
 -- reads: slice
--- parameters:
---   slice_id | int | number of the slice
+-- parameters: slice_id
 --   most | int | slices to list
 -- columns:
 --   other_id | int | the other slice

@@ -1,8 +1,7 @@
 -- What is known of a slice?
 --
 -- reads: slice, _source_shift
--- parameters:
---   slice_id | int | number of the slice
+-- parameters: slice_id
 -- columns:
 --   id, run_id, host_id, source_id, track_id, name, category
 --   begin_ps | ps | start on the axis of time

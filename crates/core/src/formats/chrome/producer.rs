@@ -20,17 +20,8 @@ pub fn guess<'a>(writer: &Writer, processes: impl Iterator<Item = &'a str>) -> &
     } else if (meta("schemaVersion")
         && (meta("deviceProperties") || meta("distributedInfo") || meta("traceName")))
         || category(&[
-            "cpu_op",
-            "cuda_runtime",
-            "python_function",
-            "gpu_memcpy",
-            "gpu_memset",
-            "gpu_user_annotation",
-            "mtia_ccp_events",
-            "hpu_op",
-            "ac2g",
-            "fwdbwd",
-            "Runtime",
+            "cpu_op", "cuda_runtime", "python_function", "gpu_memcpy", "gpu_memset", "gpu_user_annotation",
+            "mtia_ccp_events", "hpu_op", "ac2g", "fwdbwd", "Runtime",
         ])
     {
         "kineto"

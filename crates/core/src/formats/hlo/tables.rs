@@ -296,14 +296,8 @@ fn truth(value: bool) -> Cell<'static> {
 
 fn cost_cells(cost: &Cost, ran: &Ran) -> [Cell<'static>; 8] {
     [
-        cost.flops,
-        cost.transcendentals,
-        cost.bytes,
-        ran.cost.flops,
-        ran.cost.transcendentals,
-        ran.cost.bytes,
-        ran.custom_calls,
-        ran.open_loops,
+        cost.flops, cost.transcendentals, cost.bytes, ran.cost.flops, ran.cost.transcendentals,
+        ran.cost.bytes, ran.custom_calls, ran.open_loops,
     ]
     .map(Cell::F64)
 }

@@ -209,10 +209,7 @@ mod tests {
     #[test]
     fn dropped_events_are_counted_where_the_text_counts_them() {
         for text in [
-            "dropped 12 events",
-            "12 dropped",
-            "12 events dropped:",
-            "12 GPU events dropped",
+            "dropped 12 events", "12 dropped", "12 events dropped:", "12 GPU events dropped",
             "12 events were dropped",
         ] {
             assert_eq!(number_dropped(text), 12, "{text}");

@@ -56,22 +56,9 @@ impl PlaneKind {
 
 /// Rows that xprof and TensorFlow compute from others: the same time again, seen otherwise.
 const DERIVED: [&str; 16] = [
-    "Steps",
-    "Step",
-    "XLA Modules",
-    "XLA TraceMe",
-    "XLA Ops",
-    "Async XLA Ops",
-    "TensorFlow Name Scope",
-    "TensorFlow Ops",
-    "Framework Name Scope",
-    "Framework Ops",
-    "Source code",
-    "Source Code",
-    "Launch Stats",
-    "Host Offload Ops",
-    "GPU Power",
-    "Counters",
+    "Steps", "Step", "XLA Modules", "XLA TraceMe", "XLA Ops", "Async XLA Ops", "TensorFlow Name Scope",
+    "TensorFlow Ops", "Framework Name Scope", "Framework Ops", "Source code", "Source Code", "Launch Stats",
+    "Host Offload Ops", "GPU Power", "Counters",
 ];
 
 /// Rows of a TPU that record what its cores did. Its other rows show units, bundles, counters, or what goes on

@@ -2,9 +2,7 @@
 --
 -- reads: rollup_op
 -- notes: TensorFlow 1 has queues whose runners fill them. That with the longest wait comes first.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   op_name | text | the op that takes from the queue
 --   wait_ps | ps | how long it ran in all

@@ -2,9 +2,7 @@
 --
 -- reads: step, op_slice
 -- notes: Profilers are counted as recording while they start. No row where steps are known.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   before_ps | ps | from the begin of the recording to that of its first op, or of its first launch
 SELECT MIN(o.ts_ps) - MIN(s.ts_ps) AS before_ps

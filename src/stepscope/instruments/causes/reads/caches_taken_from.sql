@@ -2,9 +2,7 @@
 --
 -- reads: user_stage
 -- notes: One row for each pair of lines, and what the recorder knows of each: a JSON object.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   position, line
 --   cache_json | text | small arguments of the cache

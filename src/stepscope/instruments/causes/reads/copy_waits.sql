@@ -1,9 +1,7 @@
 -- Which copies do the cores of a host's devices wait for, and for how long?
 --
 -- reads: rollup_op, track_place
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   name | text | the wait as the recording has it, with the shapes and memories that are copied
 --   took_ps | ps | waits, added up over devices

@@ -1,9 +1,7 @@
 -- Which tables of a host does each step update as a whole, although it looks up few rows?
 --
 -- reads: _dense_gradient
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   table_rows, table_columns, used_rows
 --   table_ps | ps | self times of ops on all rows

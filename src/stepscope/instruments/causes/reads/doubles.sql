@@ -1,9 +1,7 @@
 -- How much of the time of ops goes to those that compute with 64-bit floats?
 --
 -- reads: _double_op
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 --   place | text | device or host
 -- columns:
 --   double_ps | ps | self times of these ops

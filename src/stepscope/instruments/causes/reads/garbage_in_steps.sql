@@ -1,9 +1,7 @@
 -- What does Python's garbage collection take of the steps of a host?
 --
 -- reads: _step_garbage
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   garbage_ps, steps_ps, steps, collections, whole_ones
 SELECT columns!(g, garbage_ps, steps_ps, steps, collections, whole_ones)

@@ -1,9 +1,7 @@
 -- How long does a host wait in calls that copy until the device begins to?
 --
 -- reads: _late_copy
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   call
 --   waits_ps | ps | waits of that call, added up

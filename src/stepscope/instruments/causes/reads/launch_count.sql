@@ -1,9 +1,7 @@
 -- How often did a host launch an op, a compiled function or a kernel?
 --
 -- reads: _launch_sum
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   launches | int | how often; NULL without any
 SELECT sum!(l.launch_count) AS launches

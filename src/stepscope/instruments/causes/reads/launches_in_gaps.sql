@@ -5,9 +5,7 @@
 --   once in all_ps, and once for each op in op_ps. Of several devices, the one in whose gaps an op is launched longest.
 --   A device's idle time between two moments is what had passed of it at the later one less that at the earlier one:
 --   to compare each launch with each gap takes the square of their number.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   op | text | op that is launched for longest
 --   op_ps | ps | for how long

@@ -3,9 +3,7 @@
 -- reads: iterator, user_stage
 -- notes: Of several transformations on a line, the one whose kind of data set the stage is: TensorFlow makes several of
 --   some, so that places differ from those that a capture counts.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   branch_name, user_stage, user_position, spoken, file, line, function, transformation, args_json, step_without_ps
 --   step_without_low_ps, step_without_high_ps

@@ -1,8 +1,7 @@
 -- Which line of the program made an op, where an op log or a compiled program says?
 --
--- reads: op_line, hlo_instruction
--- parameters:
---   run_id | text | run
+-- reads: op_line, _written_instruction
+-- parameters: run_id
 --   op | text | name of the op
 --   forward | text | of a gradient, the op that it belongs to; else the same name
 -- columns:
@@ -19,14 +18,12 @@ WITH lines AS (
   UNION ALL
   SELECT
     3 AS place,
-    columns!(h, id, file, line, function),
+    h.id, h.in_file AS file, h.on_line AS line, h.in_function AS function,
     CAST(NULL AS VARCHAR) AS caller_file,
     CAST(NULL AS INTEGER) AS caller_line,
     CAST(NULL AS VARCHAR) AS caller_function
-  FROM hlo_instruction AS h
-  WHERE
-    h.run_id = $run_id AND h.name = $op AND h.file IS NOT NULL
-    AND (h.stage IS NULL OR h.stage LIKE '%after_optimizations%')
+  FROM _written_instruction AS h
+  WHERE h.run_id = $run_id AND h.name = $op AND h.in_file IS NOT NULL
 )
 
 SELECT l.file, l.line, l.function, l.caller_file, l.caller_line, l.caller_function

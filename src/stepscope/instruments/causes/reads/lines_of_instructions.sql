@@ -1,19 +1,16 @@
 -- Which line of the program made each instruction of the compiled programs of a run?
 --
--- reads: hlo_instruction
+-- reads: _written_instruction
 -- notes: Programs name their instructions alike. A name that lines of several programs made is left out.
---   Of programs in dump folders, the one that runs counts.
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   name
---   in_file | text | file of the line
---   on_line | int | line in that file
-SELECT h.name, MIN(h.file) AS in_file, MIN(h.line) AS on_line
-FROM hlo_instruction AS h
-WHERE
-  h.run_id = $run_id AND h.file IS NOT NULL AND h.line IS NOT NULL
-  AND (h.stage IS NULL OR h.stage LIKE '%after_optimizations%')
+--   made_in | text | file of the line
+--   made_on | int | line in that file
+--   made_within | text | function that contains that line
+SELECT h.name, MIN(h.in_file) AS made_in, MIN(h.on_line) AS made_on, MIN(h.in_function) AS made_within
+FROM _written_instruction AS h
+WHERE h.run_id = $run_id AND h.in_file IS NOT NULL AND h.on_line IS NOT NULL
 GROUP BY h.name
-HAVING MIN(h.file) = MAX(h.file) AND MIN(h.line) = MAX(h.line)
+HAVING MIN(h.in_file) = MAX(h.in_file) AND MIN(h.on_line) = MAX(h.on_line)
 ORDER BY h.name NULLS LAST

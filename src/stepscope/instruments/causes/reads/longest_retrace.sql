@@ -2,9 +2,7 @@
 --
 -- reads: compilation, compilation_sum, _moment_step
 -- notes: As the recorder saw it; the first time of each function does not count.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   function, call_file, call_line, call_function, change, argument
 --   was | text | what it was before

@@ -1,9 +1,7 @@
 -- Which tf.function was traced for the longest time, over all calls that traced it?
 --
 -- reads: slice
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   name
 --   spent_ps | ps | their durations

@@ -3,9 +3,7 @@
 -- reads: node, rollup_op
 -- notes: Loops of gradients belong to those that they are of. TensorFlow's profiler leaves out ops that it expects to
 --   be short; what their executor does is there all the same.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   op_name | text | the op that is the loop
 --   executions | int | how often executors went on to a node, in the whole recording

@@ -1,9 +1,7 @@
 -- Which ops of the program launched the kernels of one name on a host, and for how long did those run?
 --
 -- reads: slice, rollup_op, track_place, _launching_op
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 --   kernel | text | name of the kernels
 -- columns:
 --   op | text | op; NULL where none is known

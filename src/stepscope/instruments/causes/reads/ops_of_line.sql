@@ -1,8 +1,7 @@
 -- Which ops did a line of the program make, itself or by what it calls?
 --
 -- reads: op_line
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 --   file | text | file
 --   line | int | line in that file
 -- columns:

@@ -1,9 +1,7 @@
 -- Which op of a host computes longest there while its steps use an accelerator?
 --
 -- reads: _host_op
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   op
 --   took_ps | ps | self times in the steps, added up

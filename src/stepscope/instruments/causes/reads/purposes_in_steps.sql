@@ -1,9 +1,7 @@
 -- For how long does a host's main thread store, summarise, log or wait for a device, within averaged steps?
 --
 -- reads: _step_purpose
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   purpose
 --   sum_ps | ps | time of the steps

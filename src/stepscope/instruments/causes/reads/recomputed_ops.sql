@@ -3,9 +3,7 @@
 -- reads: rollup_op, track_place, hlo_instruction
 -- notes: JAX writes all of them into a scope. Compiled programs may share the name of an instruction: it counts where
 --   it is in that scope in each of them.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 --   place | text | device or host
 -- columns:
 --   again_ps | ps | self times of these ops

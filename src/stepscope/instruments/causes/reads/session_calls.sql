@@ -2,9 +2,7 @@
 --
 -- reads: counter, rollup_op, slice, step
 -- notes: As slices show, or as the recorder counted where it could not trace them.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   shown | int | how often slices show it, in all of these steps
 --   counted | float | how often a recorded step did so, where the recorder counted

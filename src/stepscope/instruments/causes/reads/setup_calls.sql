@@ -1,9 +1,7 @@
 -- Which calls of a runtime allocate or free memory on a host, or unload code, how many and how long?
 --
 -- reads: rollup_op, _evidence_label
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   name
 --   calls | int | how many, over the whole recording

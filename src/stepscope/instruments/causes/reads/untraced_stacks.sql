@@ -1,9 +1,7 @@
 -- Where was the thread that runs the steps of a host in steps that no profiler recorded?
 --
 -- reads: untraced_stack
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   stack_id, looks, weight_ps, active_ps
 SELECT u.stack_id, u.looks, u.weight_ps, u.active_ps

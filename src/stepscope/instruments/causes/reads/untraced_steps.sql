@@ -1,9 +1,7 @@
 -- How long did the steps of a host take that came after those which a profiler recorded?
 --
 -- reads: counter
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   value | float | duration in nanoseconds
 SELECT c.value

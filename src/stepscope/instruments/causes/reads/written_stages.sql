@@ -2,9 +2,7 @@
 --
 -- reads: iterator, user_stage
 -- notes: None where a pipeline keeps up: then the program does not wait for what they do.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   transformation, file, line, function, args_json
 SELECT columns!(u, transformation, file, line, function, args_json)

@@ -1,9 +1,7 @@
 -- Which functions did a run trace or compile, how often, and how often within its steps?
 --
 -- reads: compilation, _moment_step
--- parameters:
---   run_id | text | run
---   host_ids | texts | hosts
+-- parameters: run_id, host_ids
 -- columns:
 --   function
 --   times | int | how often

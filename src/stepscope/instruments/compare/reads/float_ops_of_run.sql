@@ -1,8 +1,7 @@
 -- How many floating point operations do the types of op of a run do in a step, and on how many parameters?
 --
 -- reads: tfprof_node
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   op_type | text | type of op
 --   float_ops | int | floating point operations

@@ -3,9 +3,7 @@
 -- reads: op_slice, slice
 -- notes: By the number that links a launch with what it launched. The op around a launch is named, and the one
 --   around that.
--- parameters:
---   run_id | text | run
---   host_ids | texts | hosts
+-- parameters: run_id, host_ids
 -- columns:
 --   op
 --   launched_by | text | op that launches it

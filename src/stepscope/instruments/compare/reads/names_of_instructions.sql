@@ -3,8 +3,7 @@
 -- reads: hlo_instruction
 -- notes: Programs name their instructions alike. A name that was made of several ops is left out.
 --   Of programs in dump folders, the one that runs counts.
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   name
 --   made_of | text | the framework's name of the op

@@ -2,8 +2,7 @@
 --
 -- reads: node
 -- notes: Graphs of steps repeat; a node counts once for each graph that is called alike.
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 --   most | int | nodes to read
 -- columns:
 --   graph, name, op_type

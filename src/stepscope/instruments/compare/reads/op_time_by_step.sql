@@ -2,9 +2,7 @@
 --
 -- reads: op_slice, step
 -- notes: Ops that take less than 1 in 5,000 of the time of all ops are left out.
--- parameters:
---   run_id | text | run
---   host_ids | texts | hosts
+-- parameters: run_id, host_ids
 --   whole | int | 1: all steps; 0: only those that averages include
 -- columns:
 --   step_id | int | number of the step

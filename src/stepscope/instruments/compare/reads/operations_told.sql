@@ -3,8 +3,7 @@
 -- reads: instant, op_run, op_line, source_note
 -- notes: The metadata of events do in XPlanes, op logs beside RunMetadata and beside captures. Where nothing
 --   does, the views of tfprof, which look at every slice, need not be made.
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   told | int | 1 where something may, else no row
 WITH found AS (

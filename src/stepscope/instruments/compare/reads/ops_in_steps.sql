@@ -2,9 +2,7 @@
 --
 -- reads: op_slice, step
 -- notes: An op belongs to the step in which it starts. Ops on devices and processors; launches do not count.
--- parameters:
---   run_id | text | run
---   host_ids | texts | hosts
+-- parameters: run_id, host_ids
 --   whole | int | 1: all steps; 0: only those that averages include
 -- columns:
 --   place, op, op_type, class

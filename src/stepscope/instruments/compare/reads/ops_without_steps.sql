@@ -2,9 +2,7 @@
 --
 -- reads: op_slice
 -- notes: Ops on devices and processors; launches do not count.
--- parameters:
---   run_id | text | run
---   host_ids | texts | hosts
+-- parameters: run_id, host_ids
 -- columns:
 --   place, op, op_type, class
 --   slice_count | int | executions

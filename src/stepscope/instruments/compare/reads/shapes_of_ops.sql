@@ -2,8 +2,7 @@
 --
 -- reads: tensor
 -- notes: An op whose shape changes is left out.
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   op_name
 --   shape_json | text | shape as JSON

@@ -1,9 +1,7 @@
 -- What does each stage of a host's input pipelines need for a step?
 --
 -- reads: iterator
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   branch_name
 --   needed_ps | ps | time that all stages of this name need for a step

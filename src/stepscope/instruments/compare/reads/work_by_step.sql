@@ -2,9 +2,7 @@
 --
 -- reads: op_slice, slice, step
 -- notes: Bytes as in the analysis transfers: where the copies tell them. Steps without ops have no row.
--- parameters:
---   run_id | text | run
---   host_ids | texts | hosts
+-- parameters: run_id, host_ids
 --   whole | int | 1: all steps; 0: only those that averages include
 -- columns:
 --   step_id | int | number of the step

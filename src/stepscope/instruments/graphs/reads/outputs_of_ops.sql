@@ -1,8 +1,7 @@
 -- How large are the outputs of each op?
 --
 -- reads: tensor
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   op_name
 --   output_bytes | bytes | its outputs, each where it was largest

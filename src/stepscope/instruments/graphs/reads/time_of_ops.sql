@@ -1,8 +1,7 @@
 -- How long does each op of a run compute?
 --
 -- reads: rollup_op
--- parameters:
---   run_id | text | run
+-- parameters: run_id
 -- columns:
 --   op_name
 --   own_ps | ps | its own time, executions added up

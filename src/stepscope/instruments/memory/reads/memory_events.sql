@@ -1,8 +1,7 @@
 -- What did allocators of a source give and take back, as the TensorFlow profiler records it?
 --
 -- reads: slice
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   most | int | rows to give, the first ones in time
 -- columns:
 --   ts_ps

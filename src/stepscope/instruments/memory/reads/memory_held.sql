@@ -1,8 +1,7 @@
 -- What did the variables of the program hold when its arrays held most?
 --
 -- reads: _held_array
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   most | int | rows to give
 -- columns:
 --   holder, array_kind, device, bytes, file, line, function

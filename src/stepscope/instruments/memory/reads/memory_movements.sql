@@ -1,8 +1,7 @@
 -- How many movements of memory does a source record, by how it records them?
 --
 -- reads: allocation, slice, instant
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   place | int | 1, 2 or 3: the one to believe first
 --   recorder | text | records, events or instants

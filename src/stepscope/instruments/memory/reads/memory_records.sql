@@ -1,8 +1,7 @@
 -- What did allocators of a source give and take back, as RunMetadata records it?
 --
 -- reads: allocation, op_run, device
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   most | int | rows to give, the first ones in time
 -- columns:
 --   ts_ps, delta_bytes, allocator, address, op_run_id, op_name, op_type

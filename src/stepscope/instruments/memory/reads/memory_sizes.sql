@@ -1,8 +1,7 @@
 -- How many bytes does each category of a source hold, as PyTorch's memory timeline says?
 --
 -- reads: counter, source
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   most | int | rows to give, the first ones in time
 -- columns:
 --   ts_ps

@@ -1,8 +1,7 @@
 -- What did the stacks of a source hold, as a profile of memory says?
 --
 -- reads: instant
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   most | int | rows to give
 -- columns:
 --   args_json | text | bytes, device, kind and stack, as a JSON object

@@ -1,8 +1,7 @@
 -- What are the slices on the threads of a source's memory events called?
 --
 -- reads: rollup_op, instant
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   rollup_id | int | row of rollup_op
 --   name | text | name as found

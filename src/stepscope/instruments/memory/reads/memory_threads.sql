@@ -1,8 +1,7 @@
 -- Which slices lie on the threads of a source's memory events?
 --
 -- reads: slice, instant
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- notes: Outer slices come before those within them.
 -- columns:
 --   track_id

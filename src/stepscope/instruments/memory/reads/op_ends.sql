@@ -1,8 +1,7 @@
 -- When did each execution of a source end, and what does it keep?
 --
 -- reads: op_run
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   id, end_ps, persistent_bytes
 SELECT r.id, r.end_ps, r.persistent_bytes

@@ -1,8 +1,7 @@
 -- When did each node of a source run, and on which device?
 --
 -- reads: op_run, device
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   id, op_name, op_type, start_ps, op_start_ps
 --   kernel_end_ps | ps | when its kernel ended, or the executor finished it

@@ -1,8 +1,7 @@
 -- What feeds what in the graphs that a source executed?
 --
 -- reads: edge
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   producer, producer_slot, consumer
 SELECT e.producer, e.producer_slot, e.consumer

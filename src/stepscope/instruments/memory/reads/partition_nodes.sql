@@ -1,8 +1,7 @@
 -- Which nodes of certain types are in the graphs that a source executed?
 --
 -- reads: node
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   types | texts | op types
 -- columns:
 --   name, op_type, args_json

@@ -1,8 +1,7 @@
 -- Which tensors did TensorFlow's Timeline draw of a source (show_memory), from when to when?
 --
 -- reads: instant, track, device
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   most | int | rows to give, the first ones in the file
 -- columns:
 --   name | text | name of the tensor: its op, and which output unless it is the first

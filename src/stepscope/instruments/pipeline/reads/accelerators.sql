@@ -1,8 +1,7 @@
 -- How many accelerators does a source name?
 --
 -- reads: device
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   devices | int | how many
 SELECT COUNT(*) AS devices

@@ -1,9 +1,7 @@
 -- How many capture folders does a run have on a host?
 --
 -- reads: source
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   captures | int | how many
 SELECT COUNT(*) AS captures

@@ -1,9 +1,7 @@
 -- When did the captures of a run on a host begin?
 --
 -- reads: capture
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   source_id, origin_unix_ns
 SELECT c.source_id, c.origin_unix_ns

@@ -1,9 +1,7 @@
 -- How many cores did the captures of a run on a host sample?
 --
 -- reads: counter
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   source_id
 --   cores | int | cores that were sampled

@@ -5,9 +5,7 @@
 --   device. Files of several runs pack both into lanes. The profilers of TensorFlow 2.0 and 2.1 record node:Type once;
 --   ops of a step have a type. Ops that make datasets are not the work of a function, what Python's own thread runs is
 --   the program's, and sends and receives between devices belong to the session.
--- parameters:
---   source_id | int | source to look at
---   until_ps | ps | end of what is read
+-- parameters: source_id, until_ps
 -- columns:
 --   slice_id | int | the slice
 --   track_id

@@ -1,9 +1,7 @@
 -- What do the models of iterators say that captures of a run on a host hold?
 --
 -- reads: iterator_model
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   iterator, sample, node, consumer_node, inputs_json, name, node_class, ratio, num_elements, bytes_produced
 --   buffered_elements, processing_ps, parallelism, parallelism_max, autotuned, buffer_size, gaps, gap_ps, cpu_budget

@@ -1,8 +1,7 @@
 -- How busy were cores and memory between two moments?
 --
 -- reads: counter
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   begin_ps | ps | first moment
 --   end_ps | ps | last moment
 -- columns:

@@ -1,8 +1,7 @@
 -- How many events of a pipeline begin in each part of its time?
 --
 -- reads: _pipeline_slice
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   first_ps | ps | begin of the first part
 --   width_ps | ps | length of a part
 -- columns:

@@ -1,9 +1,7 @@
 -- Which slices of a source belong to a pipeline, in the order in which they nest?
 --
 -- reads: _pipeline_slice, track
--- parameters:
---   source_id | int | source to look at
---   until_ps | ps | end of what is read
+-- parameters: source_id, until_ps
 -- columns:
 --   slice_id, track_id
 --   track | text | name of the thread

@@ -1,8 +1,7 @@
 -- When do the first and the last event of a pipeline begin?
 --
 -- reads: _pipeline_slice
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   first_ps | ps | begin of the first
 --   last_ps | ps | begin of the last

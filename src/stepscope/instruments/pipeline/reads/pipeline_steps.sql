@@ -1,9 +1,7 @@
 -- Which steps that are not compilation does a source have?
 --
 -- reads: step
--- parameters:
---   source_id | int | source to look at
---   until_ps | ps | end of what is read
+-- parameters: source_id, until_ps
 -- columns:
 --   ts_ps
 --   end_ps | ps | end

@@ -1,8 +1,7 @@
 -- How long did steps take with and without a profiler?
 --
 -- reads: counter
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   series | text | traced_ns or untraced_ns
 --   ts_ps

@@ -1,8 +1,7 @@
 -- How many threads ran and waited for cores, as recordings began and ended?
 --
 -- reads: counter
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 --   until_ps | ps | last moment
 -- columns:
 --   series | text | which threads, and whether they ran or waited

@@ -1,8 +1,7 @@
 -- How long after the run before did recorded runs begin, of those that averages include, where that is long?
 --
 -- reads: run_gap
--- parameters:
---   sources | ints | sources to look at
+-- parameters: sources
 -- columns:
 --   mean_gap_ps | ps | mean time between them; NULL where they follow each other closely
 WITH sums AS (

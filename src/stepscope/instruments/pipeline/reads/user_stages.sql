@@ -1,9 +1,7 @@
 -- Which transformations do captures of a run on a host hold?
 --
 -- reads: user_stage
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   iterator, position, transformation, dataset, file, line, text, args_json
 SELECT u.iterator, u.position, u.transformation, u.dataset, u.file, u.line, u.text, u.args_json

@@ -2,10 +2,7 @@
 --
 -- reads: flow, slice, track_place
 -- notes: A launch and what it launched are linked by arrows or by a number; some recordings have both.
--- parameters:
---   source_id | int | source to look at
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: source_id, begin_ps, end_ps
 -- columns:
 --   from_track | int | track of the earlier moment
 --   from_ps | ps | when it is

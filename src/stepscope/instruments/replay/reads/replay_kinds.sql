@@ -1,8 +1,7 @@
 -- How are the slices of a source called, and what are they?
 --
 -- reads: rollup_op, track_place
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   rollup_id | int | row of rollup_op
 --   place, name, category

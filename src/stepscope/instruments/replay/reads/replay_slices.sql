@@ -1,10 +1,7 @@
 -- Which slices does a source have within a stretch of time?
 --
 -- reads: slice
--- parameters:
---   source_id | int | source to look at
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: source_id, begin_ps, end_ps
 -- columns:
 --   track_id
 --   begin_ps | ps | start

@@ -1,8 +1,7 @@
 -- On which tracks of a source does anything run, and which of them are streams of devices?
 --
 -- reads: track_place
--- parameters:
---   source_id | int | source to look at
+-- parameters: source_id
 -- columns:
 --   track_id
 --   on_device | bool | it is a stream of a device: what lies on it runs in the order in which it was launched

@@ -3,11 +3,7 @@
 -- reads: slice, _evidence_label, _captured_op
 -- notes: Ops of captured functions are work of the input.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
--- parameters:
---   sources | ints | sources to look at
---   place | text | where ops count: device or host
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: sources, begin_ps, end_ps, place
 -- columns:
 --   source_id
 --   layer | text | as in _evidence_label

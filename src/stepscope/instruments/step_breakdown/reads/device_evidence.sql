@@ -4,10 +4,7 @@
 -- notes: What reaches into the stretch. As step_evidence, which makes one of all devices. What is evidence wherever it
 --   lies, as transfers are that the host shows, has a number of its own for no device.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
--- parameters:
---   sources | ints | sources to look at
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: sources, begin_ps, end_ps
 -- columns:
 --   source_id
 --   layer | text | as in _evidence_label, a slash, and the number of the device; -1 for none

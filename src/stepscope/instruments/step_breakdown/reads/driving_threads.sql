@@ -2,8 +2,7 @@
 --
 -- reads: track, track_place, rollup_op, slice, step
 -- notes: Threads of the framework are called tf_ and something.
--- parameters:
---   sources | ints | sources to look at
+-- parameters: sources
 -- columns:
 --   source_id, id, name
 --   steps | int | steps that begin on it

@@ -3,10 +3,9 @@
 -- reads: counter, capture
 -- notes: As a recorder saw it, from a tenth of a millisecond on. Of captures whose clock can be compared with the
 --   source's.
--- parameters:
+-- parameters: end_ps
 --   sources | ints | sources whose time is meant
 --   begin_ps | ps | begin of a stretch
---   end_ps | ps | its end
 -- columns:
 --   source_id | int | source whose time is meant
 --   begin_ps | ps | begin of the collection

@@ -6,11 +6,7 @@
 --   copies within an op that computes is part of that op. A slice lies within another of its track that began before it
 --   and has not ended: slices of a track nest.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
--- parameters:
---   sources | ints | sources to look at
---   place | text | where ops count: device or host
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: sources, begin_ps, end_ps, place
 -- columns:
 --   source_id
 --   layer | text | as in _evidence_label

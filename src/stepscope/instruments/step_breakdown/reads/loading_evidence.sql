@@ -5,11 +5,7 @@
 --   that asks for it. A slice lies within a wait of its track that began before it and has not ended: slices of a track
 --   nest.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
--- parameters:
---   sources | ints | sources to look at
---   place | text | where ops count: device or host
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: sources, begin_ps, end_ps, place
 -- columns:
 --   source_id
 --   layer | text | as in _evidence_label

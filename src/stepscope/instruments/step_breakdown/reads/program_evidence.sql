@@ -5,10 +5,7 @@
 --   lasts as long as it runs. One of which nine tenths copy, by its slices, counts as copying where no slice tells;
 --   while one calls Python, it computes nothing.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
--- parameters:
---   sources | ints | sources to look at
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: sources, begin_ps, end_ps
 -- columns:
 --   source_id
 --   layer | text | copy or compute

@@ -1,11 +1,9 @@
 -- Which samples of the thread that runs the steps, or of the others, lie in a stretch of time?
 --
 -- reads: stack_sample
--- parameters:
+-- parameters: begin_ps, end_ps
 --   sources | ints | sources that have the samples
 --   main | int | 1 for the thread that runs the steps, 0 for the others
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
 -- columns:
 --   source_id, ts_ps, weight_ps
 --   moment_ps | ps | when the stack was looked at; the middle of that time where nobody says

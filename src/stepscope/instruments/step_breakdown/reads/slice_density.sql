@@ -1,10 +1,7 @@
 -- How many slices of a source begin in each part of a stretch of time?
 --
 -- reads: slice
--- parameters:
---   source_id | int | source to look at
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: source_id, begin_ps, end_ps
 --   width_ps | ps | length of a part
 -- columns:
 --   part | int | number of the part, from 0

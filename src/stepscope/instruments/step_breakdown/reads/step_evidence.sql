@@ -4,11 +4,7 @@
 -- notes: What reaches into the stretch. Where an input pipeline captures functions, captured_evidence is asked instead:
 --   it needs the values of slices, which take time to read.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
--- parameters:
---   sources | ints | sources to look at
---   place | text | where ops count: device or host
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
+-- parameters: sources, begin_ps, end_ps, place
 -- columns:
 --   source_id, layer
 --   begin_ps | ps | begin of the op or wait

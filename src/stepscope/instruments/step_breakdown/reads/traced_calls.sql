@@ -1,10 +1,8 @@
 -- Which calls of a tf.function on some threads traced it first?
 --
 -- reads: slice
--- parameters:
+-- parameters: begin_ps, end_ps
 --   tracks | ints | tracks of the threads
---   begin_ps | ps | begin of the stretch
---   end_ps | ps | its end
 -- columns:
 --   begin_ps | ps | start
 --   end_ps | ps | end

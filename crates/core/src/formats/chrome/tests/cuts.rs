@@ -117,12 +117,7 @@ fn damage_costs_little() {
 fn false_starts_do_not_take_quadratic_time() {
     // 4 MB each: quadratic time would be hours.
     for unit in [
-        "{\"args\":",
-        "{\"ph\":\"X\",",
-        "{",
-        "{\"ph\":\"X\",\"a\":{\"b\":",
-        ",{\"",
-        "{\"a\":[",
+        "{\"args\":", "{\"ph\":\"X\",", "{", "{\"ph\":\"X\",\"a\":{\"b\":", ",{\"", "{\"a\":[",
         "{\"a\":\"\\\"",
     ] {
         let text = format!("[x{}", unit.repeat((4 << 20) / unit.len()));

@@ -102,9 +102,7 @@ fn flows_counters_objects_and_the_rest() {
     assert_eq!(
         lines(&store, "counter", &["name", "series", "ts_ps", "value"]),
         [
-            "mem | used | 1000000 | 1.5",
-            "mem | free | 1000000 | 2",
-            "mem | odd | 1000000 | -",
+            "mem | used | 1000000 | 1.5", "mem | free | 1000000 | 2", "mem | odd | 1000000 | -",
             "mem | nan | 1000000 | -"
         ]
     );
@@ -134,21 +132,8 @@ fn flows_counters_objects_and_the_rest() {
 #[test]
 fn ids_are_told_apart_by_their_text() {
     let ids = [
-        "7",
-        r#""7""#,
-        r#""\u0037""#,
-        "7.0",
-        r#""07""#,
-        "-7",
-        "0",
-        r#""00""#,
-        "999999999999999999",
-        "9999999999999999999",
-        r#""9999999999999999999""#,
-        r#""7 ""#,
-        r#""""#,
-        "null",
-        "7",
+        "7", r#""7""#, r#""\u0037""#, "7.0", r#""07""#, "-7", "0", r#""00""#, "999999999999999999",
+        "9999999999999999999", r#""9999999999999999999""#, r#""7 ""#, r#""""#, "null", "7",
     ];
     let events = ids.map(|id| format!(r#"{{"ph":"t","id":{id},"name":"n","pid":1,"ts":1}}"#));
     let store = read(format!("[{}]", events.join(",")));
@@ -247,13 +232,8 @@ fn lost_events_are_counted_with_their_reason() {
     assert_eq!(
         notes(&store),
         [
-            "empty-event info 2",
-            "not-an-event lost 4",
-            "missing-phase lost 1",
-            "missing-time lost 2",
-            "bad-time lost 2",
-            "time-out-of-range lost 3",
-            "negative-duration repaired 1",
+            "empty-event info 2", "not-an-event lost 4", "missing-phase lost 1", "missing-time lost 2",
+            "bad-time lost 2", "time-out-of-range lost 3", "negative-duration repaired 1",
             "missing-duration repaired 1",
         ]
     );

@@ -9,16 +9,7 @@ use rustc_hash::FxHashMap;
 
 /// What differs within a pair, and its word.
 pub const CHANGES: [&str; 10] = [
-    "shape",
-    "layout",
-    "operands",
-    "attributes",
-    "op_name",
-    "fused",
-    "unfused",
-    "moved",
-    "config",
-    "sharding",
+    "shape", "layout", "operands", "attributes", "op_name", "fused", "unfused", "moved", "config", "sharding",
 ];
 
 /// What became of an instruction that has no partner; of what is new, where it came from.
