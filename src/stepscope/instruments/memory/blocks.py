@@ -118,10 +118,10 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
     """The blocks of each allocator, in order of allocation. A free belongs to the block at its address;
     without addresses, to the oldest block of that size allocated for the same execution. A free without an
     allocation releases a block from before the recording."""
-    return [_paired(of_one) for of_one in _by_allocator(moves).values()]
+    return [_paired(of_one) for of_one in _moves_by_allocator(moves).values()]
 
 
-def _by_allocator(moves: Iterable[Move]) -> dict[tuple[str, str], list[Move]]:
+def _moves_by_allocator(moves: Iterable[Move]) -> dict[tuple[str, str], list[Move]]:
     """The moves of each device and allocator."""
     found: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
@@ -165,7 +165,7 @@ def _paired(moves: Sequence[Move]) -> AllocatorBlocks:
 def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:
     """The most bytes that each device and allocator held at once: the peaks of pair(), without their
     blocks."""
-    return {key: _most_held(of_one) for key, of_one in _by_allocator(moves).items()}
+    return {key: _most_held(of_one) for key, of_one in _moves_by_allocator(moves).items()}
 
 
 def _most_held(moves: Sequence[Move]) -> int:
