@@ -623,8 +623,9 @@ NOTES: dict[str, Message] = {
         "Memory that was recorded in its order, without times",
         "PyTorch before 2.1 writes the allocations and frees of a snapshot in their order and does not say "
         "when they were. They are shown 1 µs apart: what is held after each is right, times and durations "
-        "are not.",
-        "To see times, take the snapshot with PyTorch 2.1 or newer.",
+        "are not. Where no history was recorded, a snapshot only has what was held when it was taken.",
+        "To see times, call torch.cuda.memory._record_memory_history() at the start of the program, and take "
+        "the snapshot with PyTorch 2.1 or newer.",
     ),
     "merged-devices": Message(
         "Devices that are listed several times",

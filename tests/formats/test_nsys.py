@@ -71,7 +71,7 @@ def test_copies_of_unified_memory_have_names(tmp_path):
         ),
     )
     path = database(tmp_path / "a.sqlite", *WORK, *copies)
-    names = rows(path, "SELECT name FROM slice WHERE category = 'gpu_memcpy' ORDER BY ts_ps")
+    names = ask(path, "SELECT name FROM slice WHERE category = 'gpu_memcpy' ORDER BY ts_ps")
     of = "(unified memory)"
     assert names == [("Memcpy HtoD",), (f"Memcpy HtoD {of}",), (f"Memcpy DtoH {of}",)]
 
