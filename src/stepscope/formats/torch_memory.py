@@ -117,8 +117,8 @@ class _SnapshotDevice:
                 "memory-without-times",
                 "missing",
                 len(held),
-                f"{units.count(len(held), 'block')} of {self.process} when the snapshot was taken, and nothing "
-                "of what came before: torch.cuda.memory._record_memory_history was not called",
+                f"{units.count(len(held), 'block')} of {self.process} when the snapshot was taken, and "
+                "nothing of what came before: torch.cuda.memory._record_memory_history was not called",
             )
         self._write([*held, *changes])
 
