@@ -287,8 +287,13 @@ def one(cause: str, **more) -> Judgement:
             "fetches, in train.py:69 `main`.",
         ),
         (
-            one("none", whole_capture=True),
+            one("none", whole_capture=True, steps=1),
             "Nothing stands out: ops run for 60.0 % of the 100 ms recorded.",
+        ),
+        (
+            # Nine recordings of 100 ms each: what is recorded, and what was called, is that of all.
+            one("dispatch", whole_capture=True, calls=20),
+            "Launching ops takes 60.0 % of the 900 ms recorded: 180 calls in all.",
         ),
     ],
 )
