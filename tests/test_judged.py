@@ -503,10 +503,7 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     python = one("python")
     beside = replace(python, parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
     assert weighed([finding], [beside])[0].severity == "medium"
-    assert [found.severity for found in weighed([finding, other], [python])] == [
-        "medium",
-        "low",
-    ]
+    assert [found.severity for found in weighed([finding, other], [python])] == ["medium", "low"]
     assert weighed([finding], [])[0].severity == "high"
 
 

@@ -721,9 +721,7 @@ NOTES: dict[str, Message] = {
         "Record with a profiler; `stepscope docs nothing-found` says where recordings are stored.",
     ),
     "not-a-number": Message(
-        "NaN and Infinity in args",
-        "JSON has no such numbers. They were kept as text.",
-        "Nothing.",
+        "NaN and Infinity in args", "JSON has no such numbers. They were kept as text.", "Nothing."
     ),
     "not-an-event": Message(
         "Elements of the event list that are not events",

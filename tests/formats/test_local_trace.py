@@ -53,6 +53,49 @@ def test_stages_have_their_way_from_the_root(version: int, stages: list[str]) ->
     assert [name for (name,) in found] == ways
 
 
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        (
+            "tf_2_0_python",
+            "Model Model::Prefetch Model::Prefetch::ForeverRepeat Model::Prefetch::ForeverRepeat::Map "
+            "Model::Prefetch::ForeverRepeat::Map::MapAndBatch "
+            "Model::Prefetch::ForeverRepeat::Map::MapAndBatch::FlatMap "
+            "Model::Prefetch::ForeverRepeat::Map::MapAndBatch::FlatMap::TFRecord",
+        ),
+        (
+            "tf_2_0_devices",
+            "Model Model::ForeverRepeat Model::ForeverRepeat::MapAndBatch "
+            "Model::ForeverRepeat::MapAndBatch::FlatMap "
+            "Model::ForeverRepeat::MapAndBatch::FlatMap::TFRecord Prefetch Prefetch::Generator",
+        ),
+    ],
+)
+def test_calls_on_other_threads_have_their_way_too(name: str, stages: str) -> None:
+    """Of whole microseconds, one of several that are alike contains the others; and calls around the first
+    ones had begun before the recording."""
+    found = ask(FOLDER / f"{name}.local.trace.gz", "SELECT DISTINCT name FROM iterator ORDER BY name")
+    assert [way for (way,) in found] == [f"Iterator::{way}" for way in stages.split(" ")]
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_devices_of_a_strategy_take_what_the_host_makes(
+    version: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pipeline", str(FOLDER / f"tf_2_{version}_devices.local.trace.gz")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "of the step time is spent waiting for input" in said
+    assert "The pipelines of the devices only hand over what the host's pipeline makes" in said
+    assert "Generator 0 ps" in said
+    assert "from_generator" not in said
+
+
+def test_the_python_of_a_map_holds_the_program_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pipeline", str(FOLDER / "tf_2_0_python.local.trace.gz")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "map (transformation 3) does 8.88 ms of work per step on 1 thread" in said
+
+
 def test_the_wait_and_its_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pipeline", str(FOLDER / "tf_2_0.local.trace.gz")]) == 0
     said = " ".join(capsys.readouterr().out.split())

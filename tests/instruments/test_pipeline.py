@@ -15,7 +15,8 @@ from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.pipeline.stage_tree import build
 from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
-from stepscope.report import pipeline_changes
+from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.report import bottleneck_answer, pipeline_changes
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests import corpus
@@ -434,3 +435,24 @@ def test_where_no_stage_needs_long_none_is_named() -> None:
     said = " ".join(evidence(found))
     assert "No stage explains the wait by itself: map (transformation 1) needs most, 1.00 ms" in said
     assert found.confidence == "low"
+
+
+def test_a_repeat_that_makes_its_input_anew_has_no_work_to_halve() -> None:
+    """Of ten calls one takes 60 ms more than its input: it ended, and was made anew."""
+    drawn, begins, lasting = Drawn(), 0.0, []
+    for i in range(10):
+        anew = 60.0 if i == 6 else 0.0
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", begins, 4 + anew)
+        drawn.call(LOOP, "Root", begins, 4 + anew, 1)
+        drawn.call(LOOP, "Root::ForeverRepeat", begins, 4 + anew, 2, 1, "RepeatDataset:2")
+        drawn.call(LOOP, "Root::ForeverRepeat::Map", begins + anew, 4, 3, 2, "MapDataset:1")
+        drawn.call(LOOP, "Root::ForeverRepeat::Map::Range", begins + anew, 1, 4, 3, "RangeDataset:0")
+        lasting.append(StepTime(round(begins * MS), round((begins + anew + 6) * MS), True, "marker"))
+        begins += anew + 6
+    diagnosis = diagnose(drawn.calls(), lasting)
+    assert diagnosis.bottleneck is not None
+    assert diagnosis.bottleneck.stage.short == "ForeverRepeat"
+    assert diagnosis.waits is not None
+    (said, *_) = bottleneck_answer.sentences(diagnosis, diagnosis.waits)
+    assert "60.0 ms of its 60.0 ms lie in one of 10 calls" in said
+    assert "halve_work" not in {change.name for change in diagnosis.changes}

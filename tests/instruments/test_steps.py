@@ -74,10 +74,7 @@ def test_marks_that_leave_out_the_batch_reach_to_the_next():
     marks = []
     for i in range(6):
         at = 10 * i + (100 if i > 3 else 0)
-        marks += [
-            mark("IteratorGetNextOp::DoCompute", at, 6, POOL),
-            mark("train", at + 6, 3, step=i),
-        ]
+        marks += [mark("IteratorGetNextOp::DoCompute", at, 6, POOL), mark("train", at + 6, 3, step=i)]
     steps = find(marks, TRACKS)
     assert spans(steps) == [(6, 16), (16, 26), (26, 36), (36, 39), (146, 156), (156, 159)]
     assert [step.averaged for step in steps] == [True] * 5 + [False]

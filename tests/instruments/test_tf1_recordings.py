@@ -323,3 +323,21 @@ def test_a_run_that_warms_up_is_not_in_what_computes(recording):
         "WHERE layer = 'compute' AND class <> 'input' GROUP BY ALL"
     ).rows()
     assert {row[4]: row[-2] for row in computing} == dict(averaged) != {}
+
+
+def test_runs_of_one_file_leave_their_warm_up_out_as_well(recording):
+    """The timelines of all runs, joined into one file, say the same as the runs."""
+    trace = stepscope.open(recording("session", "timeline.json"))
+    left_out = trace.query(statements.statement("types_left_out")).rows()
+    types = {op_type: self_ps for _, op_type, self_ps in left_out}
+    warmed = trace.query(
+        "SELECT op_type, sum(self_ps)::BIGINT FROM op_slice JOIN step USING (source_id, step) "
+        "WHERE kind = 'warm_up' GROUP BY ALL"
+    ).rows()
+    assert types["MatMul"] == dict(warmed)["MatMul"] > 10e9
+    computing = {row[4]: row[-2] for row in trace.query(statements.statement("computing_ops")).rows()}
+    averaged = trace.query(
+        "SELECT op, sum(self_ps)::BIGINT FROM op_slice JOIN step USING (source_id, step) "
+        "WHERE averaged AND class = 'compute' GROUP BY ALL"
+    ).rows()
+    assert computing["MatMul"] == dict(averaged)["MatMul"] < 1e9

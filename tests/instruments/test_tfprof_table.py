@@ -143,15 +143,10 @@ def check(capsys: pytest.CaptureFixture[str], path: Path) -> int:
 
 
 NAMES = (
-    "run_metadata/two_servers.pb",
-    "run_metadata/xla_cluster.pb",
-    "graph/small.pb",
-    "chrome/kineto.json.gz",
-    "chrome/kineto_cuda.json",
-    "chrome/viztracer.json",
-    "profiler_hook/timeline-5.json",
+    "run_metadata/two_servers.pb", "run_metadata/xla_cluster.pb", "graph/small.pb", "chrome/kineto.json.gz",
+    "chrome/kineto_cuda.json", "chrome/viztracer.json", "profiler_hook/timeline-5.json",
     "tf_data/map_py_function.xplane.pb",
-)
+)  # fmt: skip
 # A graph alone, steps of two servers, and slices with kernels of a GPU.
 DIFFER = ("run_metadata/two_servers.pb", "graph/small.pb", "chrome/kineto_cuda.json")
 OTHERS = "the same views of other recordings"
@@ -310,3 +305,10 @@ def test_many_nodes(tmp_path: Path) -> None:
         ("op", 3 * count, 3 * count, 2),
         ("scope", 3 * count, 3 * count, count + scopes + 1),
     ]
+
+
+def test_servers_of_which_no_graph_tells_shapes_have_no_number_of_variables() -> None:
+    """None is another answer than zero."""
+    with trace.open(corpus.SAMPLES / "run_metadata" / "two_servers.pb") as found:
+        rows = found.query(library.entry("parameter_servers").statement).rows()
+    assert [row[2:4] for row in rows] == [(None, None), (None, None)]

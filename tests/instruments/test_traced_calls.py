@@ -103,11 +103,7 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
         (95, 99, op),
     ]
     op_lines.add_calls(found, "aten::_linalg_svd", slices)
-    assert found == {
-        (CodeLine("train.py", 3, "step"),): 2,
-        (CodeLine("train.py", 30, "evaluate"),): 1,
-        (): 1,
-    }
+    assert found == {(CodeLine("train.py", 3, "step"),): 2, (CodeLine("train.py", 30, "evaluate"),): 1, (): 1}
 
 
 def test_gradients_are_not_calls_of_the_program() -> None:

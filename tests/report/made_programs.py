@@ -53,8 +53,8 @@ def ended_early() -> Tables:
     return tables
 
 
-def instructions(times: float = 3.0) -> Tables:
-    """A program with a loop, a call of the host and a constant. times: how often each runs."""
+def instructions(times: float | None = 3.0) -> Tables:
+    """A program with a loop, a call of the host and a constant. times: how often each runs, where known."""
     tables = _whole(flops=4e9, allocated_bytes=16 * MIB)
     place = {"source_id": 0, "module_id": 0, "pass_id": 0, "stage": "cpu_after_optimizations"}
     tables.add("hlo_computation", **place, name="main", is_entry=True, times=1.0)
@@ -64,7 +64,7 @@ def instructions(times: float = 3.0) -> Tables:
         run_bytes=9e8,
     )  # fmt: skip
     tables.add(
-        "hlo_instruction", **made, name="call.2", opcode="custom-call", times=times,
+        "hlo_instruction", **made, name="call.2", opcode="custom-call", times=times or 1.0,
         target="xla_python_cpu_callback",
     )  # fmt: skip
     tables.add(
@@ -131,6 +131,7 @@ PROBLEMS = {
     "compile_not_dumped_to_its_end": ended_early,
     "loop_dominates": instructions,
     "loop_dominates, one trip": lambda: instructions(1.0),
+    "loop_dominates, of unknown length": lambda: instructions(None),
     "host_calls_in_program": instructions,
     "host_calls_in_program, one": lambda: instructions(1.0),
     "custom_calls_without_cost": instructions,

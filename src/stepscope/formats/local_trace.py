@@ -28,9 +28,12 @@ _RUNS = ("FunctionRun", "__inference_")
 """How slices are called that run the program's function."""
 _ON_THREAD = "tf_data_"
 """Threads whose names begin so run iterators."""
-_TAKES, _TAKE = "tf_data_iterator_get_next", "IteratorGetNextOp::DoCompute"
-"""A thread of the op that takes a batch, and how newer profilers call what it does there."""
-_ROOT = "Iterator::Model"
+_TAKES = "tf_data_iterator_get_next"
+"""Threads of the ops that take batches."""
+_TAKE, _TAKE_OPTIONAL = "IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"
+"""How newer profilers call what such an op does there."""
+_OF_DEVICES = "multi_device_iterator"
+"""In names of threads on which the pipeline of the host runs, where devices have pipelines of their own."""
 _WORKS_AHEAD = ("parallelism=", "buffer_limit=")
 """What labels of iterators with threads of their own hold."""
 
@@ -82,9 +85,11 @@ def build(pieces: Pieces) -> Store:
             name = f"{span.name}:{span.name}" if "device" in args else span.name.strip()
         if number in groups:
             args["group_id"] = str(groups[number])
-        if name == _ROOT and threads.get(span.thread, ("", ""))[1].startswith(_TAKES):
+        thread = threads.get(span.thread, ("", ""))[1]
+        if thread.startswith(_TAKES) and name.startswith("Iterator::") and name.count("::") == 1:
             # What runs on such a thread is the op; newer profilers record it as well.
-            events.slice(_TAKE, span.begin_ps, span.end_ps, *span.thread)
+            take = _TAKE_OPTIONAL if thread.endswith("as_optional") else _TAKE
+            events.slice(take, span.begin_ps, span.end_ps, *span.thread)
             events.seen -= 1
         events.slice(name, span.begin_ps, span.end_ps, *span.thread, args=args)
     return events.store(pieces, data, "tf_profiler")
@@ -106,11 +111,9 @@ def _read(data: bytes, events: Events) -> tuple[Threads, list[_TraceSpan]]:
                 spans.append(_span(body))
     except protobuf.DamagedMessage as error:
         events.note("truncated", "lost", 0, f"what follows the first {len(spans):,} events: {error}")
-    total: Counter[str] = Counter()
-    for span in spans:
-        total[span.name] += span.end_ps - span.begin_ps
-    # Of two that take the same microseconds, one of those that take longer contains the other.
-    spans.sort(key=lambda span: (span.thread, span.begin_ps, -span.end_ps, -total[span.name]))
+    # They are written when they end: of two with the same microseconds, the later one contains the other.
+    spans.reverse()
+    spans.sort(key=lambda span: (span.thread, span.begin_ps, -span.end_ps))
     return threads, spans
 
 
@@ -189,12 +192,18 @@ def _number(found: Mapping[int, Sequence[memoryview]], number: int) -> int:
     return protobuf.number(found[number][-1]) if number in found else 0
 
 
+_READS = "::FlatMap::TFRecord", "::FlatMap[0]::TFRecord"
+"""TFRecordDataset is a flat_map over names of files, whose function makes readers: newer names count them."""
+Way = tuple[str, ...]
+"""Names of iterators, from one that takes to what it takes from."""
+
+
 def _ways(spans: Sequence[_TraceSpan], threads: Mapping[tuple[int, int], tuple[str, str]]) -> dict[int, str]:
     """Long names of iterators of TensorFlow 2.0, by number of the span: the way from the root. On a thread,
     it is what is around; what is called on another one is known where only one order is possible."""
-    stacks: dict[int, tuple[str, ...]] = {}
+    stacks: dict[int, Way] = {}
     ahead: set[str] = set()
-    around: list[tuple[int, tuple[str, ...]]] = []
+    around: list[tuple[int, Way]] = []
     at = None
     for number, span in enumerate(spans):
         thread = span.thread
@@ -208,19 +217,50 @@ def _ways(spans: Sequence[_TraceSpan], threads: Mapping[tuple[int, int], tuple[s
         around.append((span.end_ps, way))
         if any(key in span.label for key in _WORKS_AHEAD):
             ahead.add(span.name)
-    above = _above(set(stacks.values()), ahead)
-    return {
-        number: "::".join(("Iterator", *above[way[0]], *way))
-        for number, way in stacks.items()
-        if way[0] in above
-    }
+    found: dict[int, str] = {}
+    # A strategy's devices have pipelines of their own, on threads apart from those of the host's pipeline.
+    for of_devices in (False, True):
+        part = {n: way for n, way in stacks.items() if _is_of_devices(spans[n], threads) == of_devices}
+        part = _completed(part)
+        taking = {way[0] for n, way in part.items() if threads[spans[n].thread][1].startswith(_TAKES)} or {
+            "Model"
+        }
+        above = _above(set(part.values()), ahead, taking)
+        found.update(
+            (n, "::".join(("Iterator", *above[way[0]], *way))) for n, way in part.items() if way[0] in above
+        )
+    return {number: name.replace(*_READS) for number, name in found.items()}
 
 
-def _above(ways: set[tuple[str, ...]], ahead: set[str]) -> dict[str, tuple[str, ...]]:
+def _is_of_devices(span: _TraceSpan, threads: Mapping[tuple[int, int], tuple[str, str]]) -> bool:
+    return _OF_DEVICES in threads[span.thread][1]
+
+
+def _completed(ways: Mapping[int, Way]) -> dict[int, Way]:
+    """The ways with what is around calls that the recording shows only in part: those around them had begun
+    before it or ended after it."""
+    inside: defaultdict[str, set[Way]] = defaultdict(set)
+    for way in set(ways.values()):
+        for place in range(1, len(way)):
+            inside[way[place]].add(way[:place])
+    begins = Counter(way[0] for way in ways.values() if len(way) > 1)
+
+    def around(name: str) -> Way:
+        most = max(inside[name], key=len, default=())
+        # What usually begins a way is complete.
+        return most if most and len(inside[name]) == 1 and begins[most[0]] >= begins[name] else ()
+
+    return {number: (*around(way[0]), *way) for number, way in ways.items()}
+
+
+def _above(ways: set[Way], ahead: set[str], roots: set[str]) -> dict[str, Way]:
     """What consumes the first stage of each way, from the root on; without those of which it is unknown."""
-    above: dict[str, tuple[str, ...]] = {"Model": ()}
-    left = {way[0] for way in ways} - {"Model"}
-    at: tuple[str, ...] | None = ("Model",)
+    if len(roots) != 1:
+        return {}
+    (root,) = roots
+    above: dict[str, Way] = {root: ()}
+    left = {way[0] for way in ways} - {root}
+    at: Way | None = (root,)
     while left and at is not None:
         ends = {(*at, *way[1:]) for way in ways if way[0] == at[-1]}
         tails = {end for end in ends if end[-1] in ahead}
@@ -235,6 +275,6 @@ def _above(ways: set[tuple[str, ...]], ahead: set[str]) -> dict[str, tuple[str, 
     return above
 
 
-def _goes_on(name: str, ways: set[tuple[str, ...]], ahead: set[str]) -> bool:
+def _goes_on(name: str, ways: set[Way], ahead: set[str]) -> bool:
     """Whether a stage with threads of its own is in a way that begins with this name."""
     return any(way[0] == name and ahead & set(way) for way in ways)

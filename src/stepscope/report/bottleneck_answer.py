@@ -89,11 +89,18 @@ def _unseen(diagnosis: Diagnosis) -> str | None:
 def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     threads = units.count(worst.width, "thread")
     name = named(worst.stage, diagnosis.places)
-    yield (
-        f"{subject(name)} does {_ps(worst.work_ps)} of work per step on {threads}, "
-        f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
-        f"{_ps(waited.step_ps - waited.wait_ps)}."
-    )
+    without = f"without waiting, a step would take {_ps(waited.step_ps - waited.wait_ps)}."
+    if worst.stage.repeats:
+        yield (
+            f"{subject(name)} needs {_ps(worst.service_ps)} per step; {without} It hands elements over, and "
+            f"makes its input anew when that ends: {_starts_over(worst)}. With the repeat right after the "
+            "source, only the source would be made anew."
+        )
+    else:
+        yield (
+            f"{subject(name)} does {_ps(worst.work_ps)} of work per step on {threads}, "
+            f"so it needs {_ps(worst.service_ps)}; {without}"
+        )
     if 2 * worst.between_ops_ps > worst.service_ps:
         yield (
             f"For {_ps(worst.between_ops_ps)} of that, the recording has no op: it does not show what "
@@ -129,6 +136,13 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         )
     if worst.python:
         yield "It runs a py_function: Python's interpreter lock lets one call compute at a time."
+
+
+def _starts_over(repeat: Load) -> str:
+    """How much of the time of a repeat lies in its longest call."""
+    owns = [sum(end - begin for begin, end in call.own) for call in repeat.stage.calls]
+    longest = max(owns, default=0)
+    return f"{_ps(longest)} of its {_ps(sum(owns))} lie in one of {units.count(len(owns), 'call')}"
 
 
 def _queued(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:

@@ -178,8 +178,9 @@ def _seen_by_stage(
     for call in calls:
         stage = of.get(call.stage or "")
         # The function of a device's Generator takes what the host's pipeline makes, and waits for it: its
-        # only work is handover.
-        if stage is not None and (stage.fed_by is None or call.kind == "next"):
+        # only work is handover, which is unknown where calls do not tell what is inside them.
+        hands_over = call.kind == "next" and not call.is_unnumbered
+        if stage is not None and (stage.fed_by is None or hands_over):
             seen[stage].add(call, stage.ahead)
         if call.is_unnumbered and (taking := of.get(call.consumer or "")) is not None:
             seen[taking].fetching.append((call.ts_ps, call.end_ps))
@@ -338,10 +339,7 @@ def _untold_width(stage: PipelineStage, seen: _Seen) -> int:
 
 
 def _outer(
-    stage: PipelineStage,
-    cores: int,
-    untold: Sequence[PipelineStage] | None,
-    outer: dict[PipelineStage, int],
+    stage: PipelineStage, cores: int, untold: Sequence[PipelineStage] | None, outer: dict[PipelineStage, int]
 ) -> int:
     """Threads that run it in parallel, because a parallel interleave further down has several inputs. untold:
     all stages, where nothing tells how many threads there are; then those that ran at once count."""

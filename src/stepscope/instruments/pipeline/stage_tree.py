@@ -192,7 +192,7 @@ def _feed(stages: Collection[PipelineStage]) -> None:
         for stage in stages
         if stage.above is None
         and not stage.taken
-        and any(call.track.startswith("tf_data_multi_device_iterator") for call in stage.calls)
+        and any(call.track.startswith(tf1_calls.FEEDS_DEVICES) for call in stage.calls)
     ]
     generators = [stage for stage in stages if stage.taken and stage.short == "Generator"]
     roots = roots or _copied(stages, generators)

@@ -82,6 +82,11 @@ class PipelineStage:
         return self.name.rpartition("::")[2]
 
     @property
+    def repeats(self) -> bool:
+        """It only hands elements over, and makes its input anew when that ends."""
+        return self.short in ("ForeverRepeat", "FiniteRepeat")
+
+    @property
     def branch(self) -> str:
         """As in branch()."""
         return branch(self.branch_name)

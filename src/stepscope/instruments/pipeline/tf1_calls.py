@@ -25,6 +25,8 @@ _SLACK_PS = 10**6
 """Start and duration are each cut to whole microseconds, so a call may seem to end one after the call around
 it."""
 _begin = attrgetter("ts_ps")
+FEEDS_DEVICES = "tf_data_multi_device_iterator"
+"""Threads whose names begin so take batches for the devices of a strategy, ahead of the program."""
 _MADE_BY = re.compile(r"((?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]|::Reduce)::[^:]+$")
 """A name whose iterator the function of its consumer made, as in flat_map, interleave and group_by_window."""
 _VERSION = re.compile(r"(V\d+)?$")
@@ -84,7 +86,7 @@ def nest(calls: Iterable[StageCall]) -> None:
         elif call.kind == "fetch":
             around[None].append(call)
     for call in ordered:
-        if call.kind != "next":
+        if call.kind != "next" or (call.consumer is None and call.track.startswith(FEEDS_DEVICES)):
             continue
         above = enclosing(call.ts_ps, call.end_ps, around.get(call.consumer, ()))
         if above is not None:

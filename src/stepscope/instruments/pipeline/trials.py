@@ -201,6 +201,8 @@ def _cache(case: Case) -> Iterator[Trial]:
 
 
 def _half(case: Case) -> Iterator[Trial]:
+    if case.stage.repeats:
+        return  # a repeat has no work that a program could make less
     half = case.now.changed(
         case.number,
         lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2, pool_ps=p.pool_ps // 2),

@@ -8,7 +8,7 @@
 -- columns:
 --   run_id | text | Run | run of the sources
 --   server | text | Server | device of the parameter server
---   variables | int | Variables | nodes with parameters
+--   variables | int | Variables | nodes with parameters; NULL where no graph tells their shapes
 --   parameters | int | Parameters | elements of these
 --   share | ratio | Share | part of all parameters on parameter servers of the run
 --   times_mean | float | Of the mean | parameters over the mean of the run's servers
@@ -36,8 +36,8 @@ servers AS (
 
 SELECT
   columns!(w, run_id, server),
-  CAST(w.number AS BIGINT) AS variables,
-  CAST(w.params_sum AS BIGINT) AS parameters,
+  CASE WHEN w.all_params > 0 THEN CAST(w.number AS BIGINT) END AS variables,
+  CASE WHEN w.all_params > 0 THEN CAST(w.params_sum AS BIGINT) END AS parameters,
   share!(w.params_sum, w.all_params) AS share,
   CAST(w.params_sum AS DOUBLE) * w.servers_seen / NULLIF(w.all_params, 0) AS times_mean,
   CAST(w.ops_sum AS BIGINT) AS busy_ps

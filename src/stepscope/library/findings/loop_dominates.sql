@@ -34,7 +34,10 @@ SELECT
   'info' AS severity,
   columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
-  whole!(least!(i.trip_count, 1000000000000000)) AS trips,
+  CASE
+    WHEN i.trip_count < 1000000000000000 THEN whole!(i.trip_count)
+    WHEN i.trip_count IS NOT NULL THEN 1000000000000000
+  END AS trips,
   i.run_bytes AS moved_bytes,
   CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
   i.op_name AS op,
