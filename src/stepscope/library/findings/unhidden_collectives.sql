@@ -4,11 +4,7 @@
 -- reads: communication_step, step, rollup_op
 -- severity: high from 30 % of the steps, medium from 10 %
 -- impact: {exposed_share} of the step time of {participant} is communication that no compute hides: {mean_exposed_ps}
-<<<<<<< HEAD
---   of each step, {impact_ps} in all. {hidden_share} of its communication is hidden. {waits}
-=======
 --   of each step, {impact_ps} in all[; {mean_hidden_ps} more are hidden]. {waits}
->>>>>>> main
 -- action: {advice}
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: Communication under compute costs nothing; what is left over makes every step longer. Part of it is not
@@ -23,12 +19,7 @@
 --   steps | int | Steps | steps that averages include
 --   exposed_share | ratio | Share of steps | exposed communication as part of the steps
 --   mean_exposed_ps | ps | Exposed | exposed communication of a step, on average
-<<<<<<< HEAD
---   mean_hidden_ps | ps | Hidden | communication of a step under compute, on average
---   hidden_share | ratio | Hidden share | communication under compute as part of all
-=======
 --   mean_hidden_ps | ps | Hidden | communication of a step under compute, on average; NULL where there is none
->>>>>>> main
 --   wait_share | ratio | Waiting | waiting as part of its time in collectives; NULL where no other rank was seen in one
 --   waits | text | Waiting for others | what part of it waits for later ranks, as a sentence
 --   advice | text | Advice | what to do
@@ -84,12 +75,7 @@ SELECT
   CAST(s.step_count AS BIGINT) AS steps,
   share!(s.shown_sum, s.whole_sum) AS exposed_share,
   mean!(s.shown_sum, s.step_count) AS mean_exposed_ps,
-<<<<<<< HEAD
-  mean!(s.under_sum, s.step_count) AS mean_hidden_ps,
-  share!(s.under_sum, s.shown_sum + s.under_sum) AS hidden_share,
-=======
   NULLIF(mean!(s.under_sum, s.step_count), 0) AS mean_hidden_ps,
->>>>>>> main
   share!(s.waited_sum, s.taken_sum) AS wait_share,
   CASE
     WHEN s.any_from_others = 1
