@@ -1,9 +1,7 @@
 -- How long does the first call of each recording take that sets up a device, where no work of a device is before it?
 --
 -- reads: rollup_op, slice, track_place, _evidence_label
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   dur_ps | ps | its duration
 WITH calls AS (

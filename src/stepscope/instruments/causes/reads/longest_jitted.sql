@@ -3,9 +3,7 @@
 -- reads: slice
 -- notes: JAX marks its call of the compiler, on the thread that waits for it. Of functions within each other, the
 --   outermost: the program called that.
--- parameters:
---   run_id | text | run
---   host_id | text | host
+-- parameters: run_id, host_id
 -- columns:
 --   call_name | text | the mark of the call; NULL for what compiles outside of all
 --   spent_ps | ps | what compiles in it
