@@ -286,7 +286,15 @@ def one(cause: str, **more) -> Judgement:
             "No op runs for 60.0 % of a step (60.0 ms of 100 ms), within Session.run: it feeds, launches or "
             "fetches, in train.py:69 `main`.",
         ),
-        (one("none", whole_capture=True), "Nothing stands out: ops run for 60.0 % of the 100 ms recorded."),
+        (
+            one("none", whole_capture=True, steps=1),
+            "Nothing stands out: ops run for 60.0 % of the 100 ms recorded.",
+        ),
+        (
+            # Nine recordings of 100 ms each: what is recorded, and what was called, is that of all.
+            one("dispatch", whole_capture=True, calls=20),
+            "Launching ops takes 60.0 % of the 900 ms recorded: 180 calls in all.",
+        ),
     ],
 )
 def test_every_sentence(found, sentence):

@@ -527,7 +527,9 @@ memory-before: Memory that was held before the recording
 memory-without-times: Memory that was recorded in its order, without times
     PyTorch before 2.1 writes the allocations and frees of a snapshot in their order and does not say when
     they were. They are shown 1 µs apart: what is held after each is right, times and durations are not.
-    To do: To see times, take the snapshot with PyTorch 2.1 or newer.
+    Where no history was recorded, a snapshot only has what was held when it was taken.
+    To do: To see times, call torch.cuda.memory._record_memory_history() at the start of the program, and
+    take the snapshot with PyTorch 2.1 or newer.
 
 merged-devices: Devices that are listed several times
     Distributed runs list a device once for its ops and once for its communication. Rows with the same name

@@ -107,6 +107,18 @@ def test_times_that_lack_are_told(tmp_path):
     assert lost == [(1,)]
 
 
+def test_a_snapshot_without_history_tells_no_times(tmp_path, capsys):
+    value = snapshot()
+    value["device_traces"] = [[]]
+    path = written(tmp_path / "only_held.pickle", value)
+    main(["memory", str(path), "--no-cache"])
+    screen = capsys.readouterr().out
+    assert "The peak is 5.90 KiB.\n" in screen
+    assert "Over the changes" not in screen
+    main([str(path), "--no-cache"])
+    assert " events from 1 source" in capsys.readouterr().out
+
+
 def test_changes_without_times_keep_their_order(tmp_path, capsys):
     """PyTorch 2.0 writes none: the peak lies where the order of changes puts it."""
     value = snapshot()

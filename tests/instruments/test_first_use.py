@@ -42,8 +42,10 @@ def _program(mallocs_us: list[int], kernel_first: bool) -> list[dict[str, Any]]:
 def test_a_context_that_is_made_is_no_memory(
     tmp_path: Path, mallocs_us: list[int], kernel_first: bool, begins: str
 ) -> None:
-    path = tmp_path / "a.pt.trace.json"
     events = _program(mallocs_us, kernel_first)
-    path.write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "T4"}], "traceEvents": events}))
-    with trace.open(path, cache=False) as opened:
+    written = json.dumps({"deviceProperties": [{"id": 0, "name": "T4"}], "traceEvents": events})
+    paths = [tmp_path / f"{name}.pt.trace.json" for name in "ab"]
+    for path in paths:  # of two recordings, each has a first call
+        path.write_text(written)
+    with trace.open(tmp_path, cache=False) as opened:
         assert summary.build(opened).headline[0].startswith(begins)

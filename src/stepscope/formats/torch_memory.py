@@ -112,6 +112,14 @@ class _SnapshotDevice:
                 f"{units.count(len(changes), 'change')} of {self.process} without times: shown 1 µs apart, "
                 "in their order",
             )
+        if not changes:
+            self.events.note(
+                "memory-without-times",
+                "missing",
+                len(held),
+                f"{units.count(len(held), 'block')} of {self.process} when the snapshot was taken, and "
+                "nothing of what came before: torch.cuda.memory._record_memory_history was not called",
+            )
         self._write([*held, *changes])
 
     def _changes(self, trace: Sequence[Any]) -> Iterator[_Change]:

@@ -83,7 +83,8 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
     whose += f" on {host_of(judgement.host_id)}" if host else ""
     share = _bound(judgement) + units.show(judgement.share, "ratio")
     if judgement.whole_capture:
-        return f"{share} of the {units.show(judgement.mean_ps, 'ps')} recorded{whose}"
+        recorded = units.show(_recordings(judgement) * judgement.mean_ps, "ps")
+        return f"{share} of the {recorded} recorded{whose}"
     # A mean of steps that compile and steps that do not is no step.
     several = judgement.others is not None
     times = judgement.steps if several else 1
@@ -91,6 +92,11 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
     step = "the recorded steps" if several else f"the only {unit}" if judgement.steps == 1 else f"a {unit}"
     taken, whole = (units.show(times * ps, "ps") for ps in (judgement.ps_per_step, judgement.mean_ps))
     return f"{share} of {step}{whose} ({taken} of {whole})"
+
+
+def _recordings(judgement: Judgement) -> int:
+    """How many recordings without steps a figure is of, each as if it were a step: theirs is their sum."""
+    return judgement.steps if judgement.whole_capture else 1
 
 
 def _bound(judgement: Judgement) -> str:
@@ -239,7 +245,7 @@ def _launches(judgement: Judgement) -> str:
 
 
 def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
-    what = units.count(number, "op" if judgement.of_ops else "slice")
+    what = units.count(_recordings(judgement) * number, "op" if judgement.of_ops else "slice")
     in_all = "" if judgement.whole_capture else f" a {unit_of(judgement)}"
     return f"{what}{in_all} of {units.show(each_ps, 'ps')} each"
 
@@ -268,7 +274,7 @@ def _idle(judgement: Judgement) -> str:
     launches = judgement.gap_launches
     if launches is None:
         return _line(judgement)
-    took = units.show(launches.took_ps, "ps")
+    took = units.show(_recordings(judgement) * launches.took_ps, "ps")
     if launches.op is None:
         does = "is in calls of the runtime" if launches.called else "launches ops"
         return f"; meanwhile the host {does} for {took}"
@@ -280,7 +286,7 @@ def calls(judgement: Judgement, of_others: str = "") -> str:
     """The calls that launch, in all or in a step. of_others: whose they are where they run no session."""
     whose = " of Session.run" if judgement.of_session else of_others
     each = "in all" if judgement.whole_capture else f"a {unit_of(judgement)}"
-    return f"{units.count(judgement.calls or 0, 'call')}{whose} {each}"
+    return f"{units.count(_recordings(judgement) * (judgement.calls or 0), 'call')}{whose} {each}"
 
 
 def _setup(judgement: Judgement) -> str:

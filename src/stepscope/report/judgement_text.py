@@ -176,7 +176,8 @@ def _recorded_share(judgement: Judgement) -> list[str]:
     known = [part for part in judgement.parts if part.label != "unknown"]
     if not known or known[0].share < _MENTIONED:
         return []
-    whole = "the recording" if judgement.whole_capture else f"a {unit_of(judgement)}"
+    recording = "the recording" if judgement.steps == 1 else "the recordings"
+    whole = recording if judgement.whole_capture else f"a {unit_of(judgement)}"
     part = f"{units.show(known[0].share, 'ratio')} of {whole}"
     drawn = known[0].label == "compute" and DRAWN.applies(judgement)
     takes = DRAWN.takes if drawn else f"of what it does show, {TAKES[known[0].label]}"

@@ -171,6 +171,8 @@ def _when(memory: AllocatorMemory) -> str:
     after = memory.peak.ts_ps - first_moment(memory)
     if after > 0 and not memory.timed:
         reached, whole = _change_number(memory.peak.ts_ps), _change_number(memory.curve[-1][0])
+        if not whole:
+            return ""  # what was held when the snapshot was taken, and nothing before
         return f", first reached with change {reached:,} of {whole:,}"
     if after <= 0:
         return ", reached with the first allocation"
@@ -192,7 +194,8 @@ def _parts(
     yield Section("why", title, "What should you know about these figures?", tuple(sentences(memory)))
     asked = partial(statements.text, source_id=memory.source_id, allocator=memory.allocator)
     held = highest(memory, _STRETCHES)
-    if held and memory.peak.bytes and not memory.held.is_moment:
+    only_held = not memory.timed and not _change_number(memory.curve[-1][0] if memory.curve else 0)
+    if held and memory.peak.bytes and not memory.held.is_moment and not only_held:
         points = memory.curve
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))

@@ -43,8 +43,9 @@ class SetupCause(LineCause):
             return found
         name, calls, took_ps = rows[0][:3]
         all_ps = sum(row[2] for row in rows)
-        first_ps = next((row[0] for row in host.ask("first_setup")), 0)
-        if first_ps >= max(self.thresholds.first_use_ps, self.thresholds.most * all_ps):
+        least_ps = self.thresholds.first_use_ps
+        first_ps = sum(dur_ps for (dur_ps,) in host.ask("first_setup") if dur_ps >= least_ps)
+        if first_ps >= max(self.thresholds.most * all_ps, 1):
             return found
         of_code_ps = sum(row[2] for row in rows if "Unload" in row[0])
         return replace(found, allocating=Allocating(name, calls, took_ps, all_ps, of_code_ps))

@@ -15,7 +15,7 @@
 --   static arguments (pass arrays), functions created inside the loop. jax.log_compiles() names what compiles.
 -- action_pytorch: Something changes from step to step: the shape of the last batch (drop_last=True), Python values
 --   passed as arguments (pass tensors), functions created inside the loop. TORCH_LOGS=recompiles tells what; where
---   sizes differ by nature, torch.compile(dynamic=True) compiles once for all of them.
+--   sizes differ by nature, dynamic=True compiles once for all of them.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A function is compiled for each new shape, dtype or Python argument that it is called with.
 --   Compiling at the start is expected; compiling again after an ordinary step means that something changes
