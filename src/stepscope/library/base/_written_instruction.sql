@@ -2,9 +2,9 @@
 --
 -- reads: hlo_instruction
 -- notes: A fusion is called after its last instruction, which may be an addition after products of matrices. Where
---   those of one kind in it have more than half of its arithmetic, it is for them, and has their line if they have one
---   in common. A product that XLA has merged with the transpose of its value is called transpose. Of programs in dump
---   folders, the one that runs counts.
+--   products have more than half of its arithmetic, it is for them, and has their line if they have one in common. A
+--   product that XLA has merged with the transpose of its value is called transpose. Of programs in dump folders,
+--   the one that runs counts.
 -- columns:
 --   id | int | its row in hlo_instruction
 --   run_id, module_id, name
@@ -29,34 +29,37 @@ WITH called AS (
 
 typed AS (
   SELECT
-    columns!(c, id, run_id, module_id, pass_id, computation, name, opcode, calls_json, times, flops),
-    CASE WHEN c.multiplies = 1 AND NOT product!(c.last_called) THEN c.opcode ELSE c.last_called END AS own_type,
+    columns!(c, id, run_id, module_id, pass_id, computation, name, opcode, calls_json, times, flops, multiplies),
+    CASE WHEN c.multiplies = 0 OR product!(c.last_called) THEN c.last_called ELSE c.opcode END AS own_type,
     CASE WHEN c.multiplies = 1 OR c.by_library = 1 THEN 1 ELSE 0 END AS goes_by_op,
     columns!(c, of_file, of_line, of_function)
   FROM called AS c
 ),
 
-kinds AS (
+products AS (
   SELECT
-    columns!(t, module_id, pass_id, computation, opcode),
-    SUM(t.flops) AS kind_flops,
-    MIN(t.own_type) AS kind_type,
-    CASE WHEN MIN(t.of_file) = MAX(t.of_file) AND MIN(t.of_line) = MAX(t.of_line) THEN MIN(t.of_file) END AS kind_file,
-    MIN(t.of_line) AS kind_line,
-    MIN(t.of_function) AS kind_function
+    columns!(t, module_id, pass_id, computation),
+    SUM(t.flops) AS product_flops,
+    MIN(t.own_type) AS product_type,
+    CASE
+      WHEN MIN(t.of_file) = MAX(t.of_file) AND MIN(t.of_line) = MAX(t.of_line) THEN MIN(t.of_file)
+    END AS product_file,
+    MIN(t.of_line) AS product_line,
+    MIN(t.of_function) AS product_function
   FROM typed AS t
-  WHERE t.times = 0 AND t.flops > 0 AND t.own_type IS NOT NULL
-  GROUP BY columns!(t, module_id, pass_id, computation, opcode)
+  WHERE t.times = 0 AND t.multiplies = 1
+  GROUP BY columns!(t, module_id, pass_id, computation)
 )
 
 SELECT
   columns!(t, id, run_id, module_id, name),
-  COALESCE(k.kind_type, t.own_type) AS written_type,
+  COALESCE(p.product_type, t.own_type) AS written_type,
   t.goes_by_op,
-  CASE WHEN k.kind_type IS NULL THEN t.of_file ELSE k.kind_file END AS in_file,
-  CASE WHEN k.kind_type IS NULL THEN t.of_line WHEN k.kind_file IS NOT NULL THEN k.kind_line END AS on_line,
-  CASE WHEN k.kind_type IS NULL THEN t.of_function WHEN k.kind_file IS NOT NULL THEN k.kind_function END AS in_function
+  CASE WHEN p.product_type IS NULL THEN t.of_file ELSE p.product_file END AS in_file,
+  CASE WHEN p.product_type IS NULL THEN t.of_line WHEN p.product_file IS NOT NULL THEN p.product_line END AS on_line,
+  CASE WHEN p.product_type IS NULL THEN t.of_function WHEN p.product_file IS NOT NULL THEN p.product_function END
+    AS in_function
 FROM typed AS t
-LEFT JOIN kinds AS k
-  ON k.module_id = t.module_id AND COALESCE(k.pass_id, -1) = COALESCE(t.pass_id, -1)
-  AND t.opcode = 'fusion' AND t.calls_json = CONCAT('["', k.computation, '"]') AND k.kind_flops * 2 > t.flops
+LEFT JOIN products AS p
+  ON p.module_id = t.module_id AND COALESCE(p.pass_id, -1) = COALESCE(t.pass_id, -1)
+  AND t.opcode = 'fusion' AND t.calls_json = CONCAT('["', p.computation, '"]') AND p.product_flops * 2 > t.flops
