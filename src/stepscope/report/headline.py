@@ -147,7 +147,7 @@ def _least_busy(
 
 def _least_busy_device(rows: Rows, main: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The device that does least of those that take part. main: the steps that the answer is about."""
-    busy = [row for row in rows if row["place"] == "device" and row["busy_share"] is not None]
+    busy = _together([row for row in rows if row["place"] == "device" and row["busy_share"] is not None])
     if main is not None and main["recovered_from"] == "device":
         # Between steps that the device shows itself, nothing may have been recorded.
         longest = _HOLES * main["steps"] * main["mean_ps"]
@@ -156,6 +156,24 @@ def _least_busy_device(rows: Rows, main: Mapping[str, Any] | None) -> Mapping[st
     most = max((row["sum_ps"] or 0 for row in busy), default=0)
     busy = [row for row in busy if (row["sum_ps"] or 0) >= _TAKES_PART * most]
     return min(busy, key=lambda row: row["busy_share"], default=None)
+
+
+_ADDED = ("busy_ps", "idle_ps", "window_ps", "sum_ps")
+"""What is added up of the recordings of a device."""
+
+
+def _together(rows: Rows) -> Rows:
+    """The devices, each with what all recordings of its host tell: an answer about the steps of all of them
+    is about no single one."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows:
+        device = (row["run_id"], row["host_id"], row["device"])
+        if (added := found.get(device)) is None:
+            found[device] = dict(row)
+            continue
+        added |= {name: (added[name] or 0) + (row[name] or 0) for name in _ADDED}
+        added["busy_share"] = added["busy_ps"] / max(added["busy_ps"] + added["idle_ps"], 1)
+    return list(found.values())
 
 
 def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | None) -> str:
