@@ -74,7 +74,7 @@ def test_stages_have_their_way_from_the_root(version: int, stages: list[str]) ->
 def test_calls_on_other_threads_have_their_way_too(name: str, stages: str) -> None:
     """Of whole microseconds, one of several that are alike contains the others; and calls around the first
     ones had begun before the recording."""
-    found = rows(FOLDER / f"{name}.local.trace.gz", "SELECT DISTINCT name FROM iterator ORDER BY name")
+    found = ask(FOLDER / f"{name}.local.trace.gz", "SELECT DISTINCT name FROM iterator ORDER BY name")
     assert [way for (way,) in found] == [f"Iterator::{way}" for way in stages.split(" ")]
 
 
