@@ -341,3 +341,10 @@ def test_runs_of_one_file_leave_their_warm_up_out_as_well(recording):
         "WHERE averaged AND class = 'compute' GROUP BY ALL"
     ).rows()
     assert computing["MatMul"] == dict(averaged)["MatMul"] < 1e9
+
+
+def test_where_only_launches_were_recorded_that_is_why_nothing_is_known():
+    """Samples of a program would not tell what its accelerator does."""
+    text = run(str(SAMPLES / "run_metadata" / "gpu_without_cupti.pb"))
+    assert "goes: of the accelerator only launches were recorded." in text
+    assert "samples what the threads" not in text
