@@ -66,3 +66,11 @@ def one_rank_gets_most() -> Tables:
 def collectives_in_the_open() -> Tables:
     """Rank 0 spends 40 ms of each step in collectives that nothing hides, rank 1 5 ms."""
     return _ranks(communication=(40, 5))
+
+
+def collectives_that_compute_hides_in_part() -> Tables:
+    """Rank 0 spends 50 ms of each step in collectives, 10 ms of which compute hides."""
+    tables = collectives_in_the_open()
+    for part in tables.rows["step_part"]:
+        part["hidden_ps"] = 10 * MS if part["label"] == "communication" else 0
+    return tables
