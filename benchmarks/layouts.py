@@ -155,11 +155,7 @@ def main() -> None:
             row[f"{library}_crossings"] = round(crossings(edges, laid[1]), 2)
         rows.append(row)
         print(json.dumps(row), flush=True)
-    told = {
-        "machine": kept.machine(),
-        "limit_seconds": options.limit,
-        "rows": rows,
-    }
+    told = {"machine": kept.machine(), "limit_seconds": options.limit, "rows": rows}
     kept.write("layouts", told)
 
 

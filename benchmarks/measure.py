@@ -85,11 +85,7 @@ def run_limited(command: Sequence[str], environment: dict[str, str], limit_s: fl
         tempfile.TemporaryFile() as told,
         tempfile.TemporaryFile() as said,
         subprocess.Popen(
-            list(command),
-            stdout=told,
-            stderr=said,
-            env={**_surroundings(), **environment},
-            preexec_fn=limit,
+            list(command), stdout=told, stderr=said, env={**_surroundings(), **environment}, preexec_fn=limit
         ) as process,
     ):
         start = time.perf_counter()

@@ -115,16 +115,7 @@ def _typical(times: list[float]) -> float:
 
 def predict(folder: Path, change: str) -> dict[str, Any]:
     """What stepscope says of the change, from a capture of the pipeline."""
-    command = [
-        sys.executable,
-        "-m",
-        "stepscope",
-        "pipeline",
-        "--no-cache",
-        "--format",
-        "json",
-        str(folder),
-    ]
+    command = [sys.executable, "-m", "stepscope", "pipeline", "--no-cache", "--format", "json", str(folder)]
     answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     found = next((one for one in answer["changes"] if one["name"] == change), None)
     return {

@@ -286,16 +286,13 @@ def one(cause: str, **more) -> Judgement:
             "No op runs for 60.0 % of a step (60.0 ms of 100 ms), within Session.run: it feeds, launches or "
             "fetches, in train.py:69 `main`.",
         ),
-        (
-            one("none", whole_capture=True),
-            "Nothing stands out: ops run for 60.0 % of the 100 ms recorded.",
-        ),
+        (one("none", whole_capture=True), "Nothing stands out: ops run for 60.0 % of the 100 ms recorded."),
     ],
 )
 def test_every_sentence(found, sentence):
     without = {"compute": "these ops", "none": None, "unknown": None}.get(found.cause, "that")
-    # Batches are made, and what ops compute is computed, in another way.
-    amount = "at least 30.0 ms" if found.cause in ("compute", "input") else "about 40.0 ms"
+    # Batches are made, and what ops compute is computed, in another way. What a device waits for is work.
+    amount = "at least 30.0 ms" if found.cause in ("compute", "input", "idle") else "about 40.0 ms"
     gain = [f"Without {without}, a step would take {amount}."] if without else []
     if found.cause == "unknown":
         gain = ["Of what it does show, the accelerator has nothing to do for 40.0 % of a step."]
@@ -498,10 +495,7 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     python = one("python")
     beside = replace(python, parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
     assert weighed([finding], [beside])[0].severity == "medium"
-    assert [found.severity for found in weighed([finding, other], [python])] == [
-        "medium",
-        "low",
-    ]
+    assert [found.severity for found in weighed([finding, other], [python])] == ["medium", "low"]
     assert weighed([finding], [])[0].severity == "high"
 
 

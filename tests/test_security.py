@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
     "The decoders are written in Rust without `unsafe`": [
-        "tests/test_security.py::test_unsafe_code_is_in_three_modules_that_say_why",
+        "tests/test_security.py::test_unsafe_code_is_in_three_modules_that_say_why"
     ],
     "A damaged file produces a result": [
         "tests/fuzz/test_found.py::test_targets_survive_mutants_of_the_samples",
@@ -57,20 +57,20 @@ TESTS = {
         "tests/faults/test_lake_faults.py::test_kills_with_plans_and_stages_damaged_in_between",
     ],
     "A folder that holds other files is not used as a cache": [
-        "tests/lake/test_cache.py::test_nothing_of_somebody_else_is_removed",
+        "tests/lake/test_cache.py::test_nothing_of_somebody_else_is_removed"
     ],
     "Every file of a lake is compared with the hash": [
         "tests/lake/test_flipped_bits.py::test_no_flipped_bit_is_overlooked",
         "tests/lake/test_flipped_bits.py::test_what_was_compared_is_remembered_until_it_changes",
     ],
     "Manifests carry a hash of their own": [
-        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_of_a_manifest_is_overlooked",
+        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_of_a_manifest_is_overlooked"
     ],
     "A flipped bit is an error that names the file": [
-        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_is_overlooked",
+        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_is_overlooked"
     ],
     "stepscope's own JSON files go through one strict reader": [
-        "tests/test_strict_json.py::test_every_oddity_is_a_value_or_one_error",
+        "tests/test_strict_json.py::test_every_oddity_is_a_value_or_one_error"
     ],
     "An odd value is an error or is ignored": [
         "tests/test_strict_json.py::test_odd_values_in_the_files_of_a_lake",
@@ -79,10 +79,10 @@ TESTS = {
         "tests/test_strict_json.py::test_odd_values_in_the_files_of_a_capture",
     ],
     "stepscope sends nothing anywhere": [
-        "tests/presenters/test_html.py::test_the_page_is_one_file_and_its_policy_names_its_blocks",
+        "tests/presenters/test_html.py::test_the_page_is_one_file_and_its_policy_names_its_blocks"
     ],
     "A report is a single file": [
-        "tests/presenters/test_html.py::test_the_page_is_one_file_and_its_policy_names_its_blocks",
+        "tests/presenters/test_html.py::test_the_page_is_one_file_and_its_policy_names_its_blocks"
     ],
     "Text from a recording is escaped wherever": [
         "tests/cli/test_terminals.py::test_no_control_character_reaches_a_terminal",
@@ -99,7 +99,7 @@ TESTS = {
         "tests/engines/test_duckdb.py::test_only_the_files_named_may_be_read",
     ],
     "`stepscope serve` listens on the loopback address only": [
-        "tests/server/test_process.py::test_only_the_loopback_address_listens",
+        "tests/server/test_process.py::test_only_the_loopback_address_listens"
     ],
     "Every request names one of three hosts": [
         "tests/server/test_access.py::test_other_hosts_are_refused_before_routing",
@@ -136,16 +136,12 @@ TESTS = {
         "tests/server/test_escapes.py::test_files_of_a_lake_are_read_and_never_written",
         "tests/server/repeats_bombs.py::test_bombs_end_in_time",
     ],
-    "DuckDB's own walls hold everywhere": [
-        "tests/server/test_escapes.py::test_no_sql_reaches_out",
-    ],
+    "DuckDB's own walls hold everywhere": ["tests/server/test_escapes.py::test_no_sql_reaches_out"],
     "Linux adds Landlock and limits": [
         "tests/server/test_escapes.py::test_files_of_a_lake_are_read_and_never_written",
         "tests/server/repeats_bombs.py::test_bombs_end_in_time",
     ],
-    "It is killed when it does not stop": [
-        "tests/server/repeats_bombs.py::test_bombs_end_in_time",
-    ],
+    "It is killed when it does not stop": ["tests/server/repeats_bombs.py::test_bombs_end_in_time"],
     "`stepscope record` runs a program as it would run": [
         "tests/capture/test_launcher.py::test_a_damaged_capture_json_changes_no_exit_code",
         "tests/capture/test_launcher.py::test_a_full_disk_after_the_program_changes_no_exit_code",

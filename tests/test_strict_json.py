@@ -290,14 +290,9 @@ def test_odd_values_in_the_files_of_the_cache(
 
 
 PIECES = [
-    "capture.json",
-    "steps.ndjson",
-    "machine.ndjson",
-    "stacks.ndjson",
-    "compilations.ndjson",
-    "pipeline/models.ndjson",
-    "pipeline/datasets.json",
-]
+    "capture.json", "steps.ndjson", "machine.ndjson", "stacks.ndjson", "compilations.ndjson",
+    "pipeline/models.ndjson", "pipeline/datasets.json",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -165,8 +165,7 @@ def hlo_summaries(
     cyclic (computations that call themselves)."""
 
 def hlo_tables(
-    store: Store,
-    files: Iterable[tuple[str | Input, int, int | None, str, str, str | None]],
+    store: Store, files: Iterable[tuple[str | Input, int, int | None, str, str, str | None]]
 ) -> list[builtins.dict[str, Any] | tuple[int | None, str] | None]:
     """Fills the tables hlo_computation, hlo_instruction, hlo_buffer and hlo_allocation of a store with
     programs in files. Each file comes with the rows of its module and stage, number and name of the module,
@@ -484,10 +483,7 @@ def ops_in_calls(stream: object, calls: set[int]) -> list[tuple[int, int, int, i
     device_track_id and took_ps (BIGINT), none of them NULL; else CoreError."""
 
 def innermost_slices(
-    slices: object,
-    names: object,
-    moments: Sequence[tuple[int, int]],
-    line_of: Callable[[str], bool | None],
+    slices: object, names: object, moments: Sequence[tuple[int, int]], line_of: Callable[[str], bool | None]
 ) -> tuple[list[int], list[tuple[str, str | None]]]:
     """What is open at each moment: a number in the list that comes second, -1 between slices. The list has
     the names of the innermost slice and of the innermost call around it whose line is the program's own, or

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 PROGRAMS = Path(__file__).parent / "programs"
+TORCH = PROGRAMS / "torch"
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,3 +39,9 @@ def facts(folder: Path) -> dict[str, Any]:
 def lines(path: Path) -> list[dict[str, Any]]:
     """The lines of an .ndjson file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def line_of(program: str, text: str) -> int:
+    """The line of a program of PyTorch that has a text."""
+    found = (TORCH / program).read_text().splitlines()
+    return next(number for number, line in enumerate(found, 1) if text in line)

@@ -11,18 +11,10 @@ import pytest
 
 import stepscope
 from stepscope.cli import main
-from tests.capture.launching import PROGRAMS, facts, lines, record, run
+from tests.capture.launching import TORCH, facts, line_of, lines, record, run
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed", allow_module_level=True)
-
-TORCH = PROGRAMS / "torch"
-
-
-def line_of(program: str, text: str) -> int:
-    """The line of a program that has a text."""
-    found = (TORCH / program).read_text().splitlines()
-    return next(number for number, line in enumerate(found, 1) if text in line)
 
 
 @pytest.mark.parametrize(

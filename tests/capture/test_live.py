@@ -8,7 +8,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,9 @@ from stepscope.capture.live import Live
 from stepscope.capture.ring import Ring, StepTimes
 from stepscope.cli import main
 from stepscope.report.live import lines
+from tests.capture.watching import often, waits  # noqa: F401
 
 MS = 10**6
-
-
-def waits(until: Callable[[], Any]) -> Any:
-    """What a thread brings about; pytest-timeout ends what hangs."""
-    while not (found := until()):
-        time.sleep(0.01)
-    return found
 
 
 def watching(folder: Path, driver: int, **more: Any) -> Live:
@@ -40,12 +34,6 @@ def watching(folder: Path, driver: int, **more: Any) -> Live:
 def step(number: int, begin_ns: int, end_ns: int) -> StepTimes:
     """One that calls as it begins."""
     return StepTimes(number, begin_ns, begin_ns, end_ns)
-
-
-@pytest.fixture
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "WRITE_NS", 10 * MS)
-    monkeypatch.setattr(live, "SHARE", 1.0)
 
 
 @pytest.fixture

@@ -81,15 +81,7 @@ def test_program(name: str, tmp_path: Path) -> None:
         asked = run(sys.executable, "-m", "stepscope", "query", out, made, "--format", "csv", cwd=tmp_path)
         assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
         held = run(
-            *(
-                sys.executable,
-                "-m",
-                "stepscope",
-                "memory",
-                out / "device_memory.pb.gz",
-                "--format",
-                "json",
-            ),
+            *(sys.executable, "-m", "stepscope", "memory", out / "device_memory.pb.gz", "--format", "json"),
             cwd=tmp_path,
         )
         lines = [holder["name"] for holder in json.loads(held.stdout)["allocators"][0]["at_peak"]["by_code"]]

@@ -21,6 +21,7 @@ from stepscope.capture.ring import Ring, StepTimes
 from stepscope.cli import main
 from stepscope.report.live import lines
 from stepscope.report.live_parts import LivePart, parts, sentence
+from tests.capture.watching import often, waits  # noqa: F401
 
 MS = 10**6
 
@@ -79,21 +80,8 @@ def watching(path: Path, driver: int | None, steps: int = 50, **more: Any) -> Li
     return Live(Folder(str(path), facts), Ring(steps, driver), "own", "update", driver, **more)
 
 
-def waits(until: Any) -> Any:
-    """What a thread brings about; pytest-timeout ends what hangs."""
-    while not (found := until()):
-        time.sleep(0.01)
-    return found
-
-
 def kept(path: Path) -> list[str]:
     return sorted(one.parent.name for one in path.glob("ring/*/capture.json"))
-
-
-@pytest.fixture
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "WRITE_NS", 10 * MS)
-    monkeypatch.setattr(live, "SHARE", 1.0)
 
 
 @pytest.mark.usefixtures("often")

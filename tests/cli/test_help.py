@@ -13,14 +13,9 @@ from stepscope.cli import VERBS, help_text, main, module_of
 from stepscope.lake.schema import schema
 
 HEAVY = (
-    "duckdb",
-    "stepscope._core",
-    "wcwidth",
-    "prompt_toolkit",
-    "pyarrow",
-    "stepscope.lake",
+    "duckdb", "stepscope._core", "wcwidth", "prompt_toolkit", "pyarrow", "stepscope.lake",
     "stepscope.engines",
-)
+)  # fmt: skip
 HELP = "from stepscope.cli import main\nassert main(['--help']) == 0"
 
 

@@ -31,17 +31,10 @@ FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]|\r(?!\n)"
 )
 NAMES = [
-    "\x1b[2J\x1b]0;title\x07",
-    "\x9b31m\x90q\x9c",
-    "\u202egnp.exe\u202c",
-    "\u2066a\u2069\u200e\u200f\u061c",
-    "back\rspace\x08\x7f\x00",
-    "line\u2028separator\u2029\ufeff",
-    "\U000e0041tag",
-    "=cmd|'/C calc'!A0",
-    "-1",
+    "\x1b[2J\x1b]0;title\x07", "\x9b31m\x90q\x9c", "\u202egnp.exe\u202c", "\u2066a\u2069\u200e\u200f\u061c",
+    "back\rspace\x08\x7f\x00", "line\u2028separator\u2029\ufeff", "\U000e0041tag", "=cmd|'/C calc'!A0", "-1",
     "plain",
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

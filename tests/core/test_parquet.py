@@ -241,13 +241,7 @@ def test_a_store_is_written_as_the_engine_would(tmp_path: Path, names: int, even
 
 
 def test_every_table_of_the_schema_has_its_types(tmp_path: Path) -> None:
-    names = {
-        "BIGINT": 1 << 40,
-        "INTEGER": -5,
-        "DOUBLE": 0.5,
-        "BOOLEAN": True,
-        "VARCHAR": "é",
-    }
+    names = {"BIGINT": 1 << 40, "INTEGER": -5, "DOUBLE": 0.5, "BOOLEAN": True, "VARCHAR": "é"}
     for table in schema().tables:
         types = {column.name: column.type for column in table.columns}
         columns = {name: [names[of], None, names[of]] for name, of in types.items()}

@@ -78,10 +78,7 @@ def test_the_whole_library_gives_equal_rows(
 ) -> None:
     """Cell by cell, in the same order, through Google's client and Google's SQL."""
     monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
-    with (
-        open_trace(lake) as duckdb,
-        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
-    ):
+    with open_trace(lake) as duckdb, open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other:
         different, cells = differences(duckdb, other, asked()[part::PARTS])
     assert different == {}
     assert cells > cases(1_600, 10_000) // PARTS
@@ -92,10 +89,7 @@ def test_the_sentences_are_the_same(
 ) -> None:
     """Of summary and report, to the letter. Each is asked for once: the evaluator takes minutes."""
     monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
-    with (
-        open_trace(lake) as duckdb,
-        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
-    ):
+    with open_trace(lake) as duckdb, open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other:
         wanted, found = report.build(duckdb, all=True), report.build(other, all=True)
     for one in (
         partial(terminal.render, width=100, height=40, color=False, everything=True),
@@ -106,10 +100,7 @@ def test_the_sentences_are_the_same(
 
 
 def test_what_users_ask(
-    lake: Path,
-    whole: tuple[Server, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    lake: Path, whole: tuple[Server, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
     sql = "SELECT s.name, COUNT(*) AS n FROM slice AS s GROUP BY s.name ORDER BY n DESC, s.name LIMIT 3"
@@ -149,17 +140,11 @@ def test_a_run_that_grew_is_exported_anew(server: Server, tmp_path: Path) -> Non
     chrome(tmp_path / "run=a" / "host=h2" / "t.json", "two")
     stepscope.ingest([tmp_path / "run=a"], lake)
     engine = BigQuery(DATASET, runs(lake))
-    with (
-        open_trace(lake, engine=lambda: engine) as trace,
-        pytest.raises(LakeError, match="does not have"),
-    ):
+    with open_trace(lake, engine=lambda: engine) as trace, pytest.raises(LakeError, match="does not have"):
         trace.query("SELECT COUNT(*) AS n FROM slice").rows()
     exporter.write(lake, DATASET)
     assert len(server.tables["profiles.source"][1]) == 2
-    with (
-        open_trace(lake) as duckdb,
-        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
-    ):
+    with open_trace(lake) as duckdb, open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other:
         sql = "SELECT host_id, COUNT(*) AS n FROM slice GROUP BY host_id ORDER BY host_id"
         assert other.query(sql).rows() == duckdb.query(sql).rows()
 
@@ -172,10 +157,7 @@ def test_a_dataset_of_several_lakes(server: Server, tmp_path: Path) -> None:
         exporter.write(tmp_path / f"lake-{name}", DATASET)
     lake = tmp_path / "lake-a"
     assert len(server.tables["profiles.run"][1]) == 2
-    with (
-        open_trace(lake) as duckdb,
-        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
-    ):
+    with open_trace(lake) as duckdb, open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other:
         for sql in ("SELECT run_id FROM run", "SELECT op, COUNT(*) AS n FROM op_sum GROUP BY op ORDER BY op"):
             assert other.query(sql).rows() == duckdb.query(sql).rows()
 

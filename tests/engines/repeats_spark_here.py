@@ -41,10 +41,7 @@ def test_the_whole_library_and_the_sentences(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(os.environ, "PYSPARK_SUBMIT_ARGS", _few_threads(tmp_path))
     lake = tmp_path / "a {lake}" / "lake"  # braces are patterns to Hadoop
     stepscope.ingest([corpus.SAMPLES / name for name in SAMPLES], lake)
-    with (
-        open_trace(lake) as duckdb,
-        open_trace(lake, engine=lambda: Spark(remote="local[1]")) as spark,
-    ):
+    with open_trace(lake) as duckdb, open_trace(lake, engine=lambda: Spark(remote="local[1]")) as spark:
         different, cells = differences(duckdb, spark, asked())
         assert different == {}
         assert cells > cases(8_000, 50_000)

@@ -18,10 +18,7 @@ from stepscope.engines.duckdb.parser import parse
         ("FROM slice", Reads(frozenset({"slice"}), frozenset(), True)),
         ("SELECT s FROM slice s", Reads(frozenset({"slice"}), frozenset({"s"}), True)),
         ("SELECT COLUMNS('a') FROM slice", Reads(frozenset({"slice"}), frozenset(), True)),
-        (
-            "SELECT a FROM x NATURAL JOIN y",
-            Reads(frozenset({"x", "y"}), frozenset({"a"}), True),
-        ),
+        ("SELECT a FROM x NATURAL JOIN y", Reads(frozenset({"x", "y"}), frozenset({"a"}), True)),
         (
             "WITH w AS (SELECT a FROM x) SELECT b FROM w JOIN y USING (k)",
             Reads(frozenset({"w", "x", "y"}), frozenset({"a", "b", "k"}), False),

@@ -49,9 +49,7 @@ def moves_of(path: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [TWO_SERVERS, "tf1/resnet14_ref/run_meta_0005.pb", "tf1/dist_ps/run_meta.pb"],
-    ids=str,
+    "path", [TWO_SERVERS, "tf1/resnet14_ref/run_meta_0005.pb", "tf1/dist_ps/run_meta.pb"], ids=str
 )
 def test_counters_and_blocks_are_what_the_allocators_recorded(path: Any, tmp_path: Path) -> None:
     path = corpus.path(path) if isinstance(path, str) else path

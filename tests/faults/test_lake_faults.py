@@ -33,12 +33,7 @@ class Child:
             env["LD_PRELOAD"] = str(shim)
         command = [sys.executable, "-m", "tests.faults.child", str(folder), *([str(shim)] if shim else [])]
         self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=env,
-            cwd=HERE.parents[1],
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, cwd=HERE.parents[1]
         )
 
     def ask(self, **command: Any) -> dict[str, Any]:

@@ -246,6 +246,19 @@ def refused(error: _core.CoreError) -> None:
     assert error.args[0] in ("damaged", "not_this_format")
 
 
+def outcome(data: bytes, name: str) -> Any:
+    """A store, or None when the bytes were refused with a proper error. name: of the format."""
+    try:
+        store = decode(data, name)
+    except _core.CoreError as error:
+        refused(error)
+        return None
+    facts = store.facts
+    assert facts["events_seen"] == facts["events_stored"] + facts["events_lost"]
+    assert facts["events_stored"] == store.tables()["slice"]
+    return store
+
+
 def rows_of(store: Any) -> dict[str, Any]:
     """All rows of all tables, for comparing two stores."""
     return {table: store.rows(table) for table in store.tables()}

@@ -7,11 +7,9 @@ import random
 import struct
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from stepscope import _core
 from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
 from stepscope.report import summary
 from stepscope.session import trace
@@ -173,18 +171,6 @@ def test_the_same_tag_twice_is_two_steps() -> None:
     assert store.facts["events_stored"] == 58
 
 
-def outcome(data: bytes) -> Any:
-    try:
-        store = reference.decode(data, "event_file")
-    except _core.CoreError as error:
-        reference.refused(error)
-        return None
-    facts = store.facts
-    assert facts["events_seen"] == facts["events_stored"] + facts["events_lost"]
-    assert facts["events_stored"] == store.tables()["slice"]
-    return store
-
-
 def test_cut_at_every_byte() -> None:
     data = SAMPLE.read_bytes()
     ends, at = [0], 0
@@ -197,7 +183,7 @@ def test_cut_at_every_byte() -> None:
             *(at for near in ends for at in range(max(0, near - 20), min(len(data), near + 20))),
         }
     ):
-        store = outcome(data[:end])
+        store = reference.outcome(data[:end], "event_file")
         whole = sum(1 for boundary in ends[1:] if boundary <= end)
         if store is not None:
             assert store.facts["events_stored"] == {0: 0, 1: 0, 2: 29, 3: 58}[whole]
@@ -213,7 +199,7 @@ def test_flipped_bits_are_found_by_their_checksum() -> None:
     for _ in range(cases(150, 500)):
         mutant = bytearray(data)
         mutant[chance.randrange(len(mutant))] ^= 1 << chance.randrange(8)
-        store = outcome(bytes(mutant))
+        store = reference.outcome(bytes(mutant), "event_file")
         if store is not None:
             assert reference.flagged(store)
             assert not reference.reading(store).slices - whole.slices
@@ -222,7 +208,7 @@ def test_flipped_bits_are_found_by_their_checksum() -> None:
 def test_damaged_data_loses_its_record_only() -> None:
     data = bytearray(SAMPLE.read_bytes())
     data[len(record(records(bytes(data))[0])) + 500] ^= 4
-    store = outcome(bytes(data))
+    store = reference.outcome(bytes(data), "event_file")
     assert store.facts["events_stored"] == 29
     assert {note["slug"]: note["events"] for note in store.facts["notes"] if note["effect"] == "lost"} == {
         "record-checksum": 1
@@ -232,6 +218,6 @@ def test_damaged_data_loses_its_record_only() -> None:
 def test_a_length_from_nowhere_takes_no_memory() -> None:
     frame = struct.pack("<Q", 2**63)
     data = SAMPLE.read_bytes() + frame + struct.pack("<I", masked(frame)) + b"x" * 100
-    store = outcome(data)
+    store = reference.outcome(data, "event_file")
     assert store.facts["events_stored"] == 58
     assert reference.flagged(store)

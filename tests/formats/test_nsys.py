@@ -61,6 +61,21 @@ RANGES = (
 )
 
 
+def test_copies_of_unified_memory_have_names(tmp_path):
+    copies = (
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER,"
+        " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER)",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
+        + ", ".join(
+            f"({10 * kind}, {10 * kind + 5}, 0, 7, 0, {PID << 24}, 64, {kind})" for kind in (1, 11, 12)
+        ),
+    )
+    path = database(tmp_path / "a.sqlite", *WORK, *copies)
+    names = ask(path, "SELECT name FROM slice WHERE category = 'gpu_memcpy' ORDER BY ts_ps")
+    of = "(unified memory)"
+    assert names == [("Memcpy HtoD",), (f"Memcpy HtoD {of}",), (f"Memcpy DtoH {of}",)]
+
+
 def test_a_real_export():
     """The figures are those of `SELECT COUNT(*), SUM(end - start)` over each table of the database."""
     events = ask(

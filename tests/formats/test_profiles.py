@@ -416,6 +416,13 @@ def test_each_profile_has_one_owner():
             "nvprof",
             "nsys export",
         ),
+        (
+            "top_kernel.nvvp",
+            b"SQLite format 3\x00" + bytes(84) + b"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(_id_ INTEGER)"
+            b"CREATE TABLE StringTable(_id_ INTEGER)",
+            "nvprof",
+            "nsys export",
+        ),
         ("samply.json", {"meta": {"categories": [], "processType": 0}}, "Firefox profile", "py-spy"),
         ("vm.input_pipeline.pb", b"\n\x10abcdefgh\x12\x05", "TensorBoard page", ".xplane.pb"),
         ("model.weights.keras", b"\x89HDF\r\n\x1a\n", "Keras model", "checkpoint"),

@@ -246,19 +246,6 @@ def test_text_in_every_style(how: dict[str, Any]) -> None:
     assert reference.rows_of(reference.decode(text, "run_metadata")) == expected
 
 
-def outcome(data: bytes) -> Any:
-    """A store, or None when the bytes were refused with a proper error."""
-    try:
-        store = reference.decode(data, "run_metadata")
-    except _core.CoreError as error:
-        reference.refused(error)
-        return None
-    facts = store.facts
-    assert facts["events_seen"] == facts["events_stored"] + facts["events_lost"]
-    assert facts["events_stored"] == store.tables()["slice"]
-    return store
-
-
 # What ours may say of a message that protobuf takes: it places executions in time, protobuf does not.
 IN_TIME = {
     "no-start-time",
@@ -277,7 +264,7 @@ def agree(data: bytes) -> bool:
         None if bare is None else reference.RunMetadata(step_stats=bare),
     ]
     accepted = [message for message in readings if message is not None]
-    store = outcome(data)
+    store = reference.outcome(data, "run_metadata")
     if store is None:
         assert not any(message.step_stats.dev_stats for message in accepted)
         return bool(accepted)
@@ -303,7 +290,7 @@ def test_what_stood_before_a_cut_is_kept() -> None:
     whole = reference.reading(reference.decode(data, "run_metadata"))
     seen = []
     for end in range(0, len(data), 97):
-        store = outcome(data[:end])
+        store = reference.outcome(data[:end], "run_metadata")
         if store is not None:
             kept = reference.reading(store)
             assert not kept.slices - whole.slices
@@ -330,7 +317,7 @@ def test_flipped_bits_of_text() -> None:
     for _ in range(cases(100, 400)):
         mutant = bytearray(data)
         mutant[chance.randrange(len(mutant))] ^= 1 << chance.randrange(8)
-        store = outcome(bytes(mutant))
+        store = reference.outcome(bytes(mutant), "run_metadata")
         assert store is None or store.facts["events_seen"] <= 12
 
 
@@ -421,14 +408,14 @@ def test_hostile_files_end_in_an_error_or_a_note() -> None:
         b"step_stats {" * 10_000,
         b"step_stats { dev_stats {",
     ):
-        store = outcome(data)
+        store = reference.outcome(data, "run_metadata")
         assert store is None or reference.flagged(store)
     far = build([("a", 0, 5, "a = A()")])
     for start in (1, 2**62, 2**63 - 1):
         far.step_stats.dev_stats[0].node_stats.add(
             node_name="far", all_start_nanos=start, all_end_rel_nanos=2**63 - 1
         )
-    store = outcome(far.SerializeToString())
+    store = reference.outcome(far.SerializeToString(), "run_metadata")
     assert store is not None
     assert store.facts["events_lost"] >= 3
 

@@ -73,7 +73,7 @@ NUMBERS = st.integers(0, 2**64 - 1)
             st.lists(st.lists(st.tuples(st.integers(0, 9), VALUES), max_size=6), max_size=6),
         ),
         max_size=4,
-    ),
+    )
 )
 def test_each_plane_has_its_own_names(planes: Any) -> None:
     """The same id means another name in each plane; some planes have no names, some no lines."""

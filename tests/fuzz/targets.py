@@ -17,14 +17,9 @@ from pathlib import Path
 _FOLDER = Path(tempfile.gettempdir()) / f"stepscope-fuzz-{os.getpid()}"
 # What atheris instruments: it only sees modules that it imports itself.
 IMPORTED = (
-    "session.trace",
-    "session.decoding",
-    "formats",
-    "sources.find",
-    "sources.archive",
-    "engines.duckdb",
+    "session.trace", "session.decoding", "formats", "sources.find", "sources.archive", "engines.duckdb",
     "formats.models.files",
-)
+)  # fmt: skip
 _TABLES = ("slice", "instant", "counter", "flow", "node", "op_run", "source_note")
 
 

@@ -93,10 +93,7 @@ def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_
     # What does not pass through the loop, as a callback that the framework calls, is not said of it.
     assert loop_line(
         Counter({(helper,): 90, (load,): 10}), Counter({(helper,): 100}), {("p.py", "main")}
-    ) != (
-        load,
-        None,
-    )
+    ) != (load, None)
 
 
 def test_a_few_samples_of_other_things_do_not_lead_further_inside() -> None:

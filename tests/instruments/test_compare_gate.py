@@ -282,11 +282,7 @@ def depends(name: str) -> bool:
         "hidden2" in name
         or "hidden3" in name
         or name
-        in (
-            "sgd_1/AssignSubVariableOp_2",
-            "sgd_1/AssignSubVariableOp_3",
-            "sgd_1/AssignSubVariableOp_4",
-        )
+        in ("sgd_1/AssignSubVariableOp_2", "sgd_1/AssignSubVariableOp_3", "sgd_1/AssignSubVariableOp_4")
     )
 
 

@@ -79,8 +79,7 @@ def test_peaks_are_those_of_the_verb(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [("tf1/resnet32", True), ("kineto/shared_row.json", False), ("capture/slow_map", False)],
+    ("name", "told"), [("tf1/resnet32", True), ("kineto/shared_row.json", False), ("capture/slow_map", False)]
 )
 def test_operations_are_those_of_the_views_of_tfprof(name: str, told: bool) -> None:
     with open_trace(SAMPLES / name) as opened:

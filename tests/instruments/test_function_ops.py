@@ -9,14 +9,9 @@ from stepscope.library.statements import text
 from tests.draw import draw
 
 ON_THREADS = (
-    "dense/MatMul:MatMul",
-    "resize:ResizeBilinear",
-    "dense/MatMul/_19:_Recv",
-    "dense/MatMul/_18:_Send",
-    "FlatMapDataset:FlatMapDataset",
-    "Iterator::Model::Map",
-    "Session",
-)
+    "dense/MatMul:MatMul", "resize:ResizeBilinear", "dense/MatMul/_19:_Recv", "dense/MatMul/_18:_Send",
+    "FlatMapDataset:FlatMapDataset", "Iterator::Model::Map", "Session",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["thread", "lane"])

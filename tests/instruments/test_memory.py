@@ -105,10 +105,7 @@ BEFORE, UNTOLD = "(held before the recording began)", "(unknown op)"
             "d  []",
             "t.py:3",
         ),
-        (
-            MemoryBlock(8, 1, 2),
-            *("(unknown op)", ["(unknown op)"] * 3, "(unknown op)", "(line not known)"),
-        ),
+        (MemoryBlock(8, 1, 2), *("(unknown op)", ["(unknown op)"] * 3, "(unknown op)", "(line not known)")),
         (MemoryBlock(8, None, 2), BEFORE, [BEFORE] * 3, BEFORE, BEFORE),
     ],
 )

@@ -170,9 +170,7 @@ TOGETHER = Machine(2, 0.8, 0.9, 1.8, together=Threads(1.8, 1.0))
 
 
 @pytest.mark.parametrize(
-    ("threads", "stretch"),
-    [(TOLD_APART, 2.1 / 1.2), (TOGETHER, 2.8 / 1.8)],
-    ids=["told apart", "together"],
+    ("threads", "stretch"), [(TOLD_APART, 2.1 / 1.2), (TOGETHER, 2.8 / 1.8)], ids=["told apart", "together"]
 )
 def test_who_takes_cores_is_told_though_nobody_waits_for_it(threads: Machine, stretch: float) -> None:
     """Of a step of 10 ms the program computes 12 ms on two threads and the map 6 ms on another: 18 ms, for
@@ -190,11 +188,7 @@ def test_who_takes_cores_is_told_though_nobody_waits_for_it(threads: Machine, st
     assert any("the same cores" in sentence for sentence in evidence(found))
 
 
-@pytest.mark.parametrize(
-    "threads",
-    [Threads(0.6, 0.0), None],
-    ids=["nobody waits for cores", "no record"],
-)
+@pytest.mark.parametrize("threads", [Threads(0.6, 0.0), None], ids=["nobody waits for cores", "no record"])
 def test_who_hinders_nobody_gets_no_advice(threads: Threads | None) -> None:
     drawn, times = beside()
     quiet = Machine(2, 0.5, 0.5, 0.9, threads, None if threads is None else Threads(0.3, 0.0))

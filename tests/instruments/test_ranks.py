@@ -271,10 +271,7 @@ def _named(found: RankRows) -> list[list[Row]]:
     left_out = {"id": 0, "source_id": 0, "track_id": 0}
     rows = [row | left_out | {"match_id": mates.get(row["match_id"])} for row in found.collective]
     clocks = [row | left_out | {"axis_source_id": hosts[row["axis_source_id"]]} for row in found.clock_offset]
-    return [
-        sorted(rows, key=lambda row: row["slice_id"]),
-        sorted(clocks, key=lambda row: row["host_id"]),
-    ]
+    return [sorted(rows, key=lambda row: row["slice_id"]), sorted(clocks, key=lambda row: row["host_id"])]
 
 
 def test_the_critical_path_is_the_time_between_the_first_and_last_collective():

@@ -13,10 +13,7 @@ RUN = ("tensorflow/python/client/session.py", "BaseSession._call_tf_sessionrun",
 MAIN, TEST = ("train.py", "main", "program"), ("train.py", "evaluate", "program")
 
 
-@pytest.mark.parametrize(
-    ("tested", "called"),
-    [(30, "evaluate"), (20, None), (4, "main"), (0, None)],
-)
+@pytest.mark.parametrize(("tested", "called"), [(30, "evaluate"), (20, None), (4, "main"), (0, None)])
 def test_of_several_lines_that_run_a_graph_one_has_most(tested: int, called: str | None) -> None:
     """In a step of 36 units; one line that has all of it is no news."""
     tables = draw("""

@@ -99,11 +99,7 @@ def images(dice: random.Random) -> None:
         input_sizes=image.shape.as_list(), filter=kernel, out_backprop=out, strides=strides, padding=padding
     )
     tf.raw_ops.Conv2DBackpropFilter(
-        input=image,
-        filter_sizes=kernel.shape.as_list(),
-        out_backprop=out,
-        strides=strides,
-        padding=padding,
+        input=image, filter_sizes=kernel.shape.as_list(), out_backprop=out, strides=strides, padding=padding
     )
     tf.raw_ops.DepthwiseConv2dNative(input=image, filter=kernel, strides=[1, 1, 1, 1], padding=padding)
     tf.raw_ops.Dilation2D(

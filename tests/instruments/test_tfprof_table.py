@@ -143,15 +143,10 @@ def check(capsys: pytest.CaptureFixture[str], path: Path) -> int:
 
 
 NAMES = (
-    "run_metadata/two_servers.pb",
-    "run_metadata/xla_cluster.pb",
-    "graph/small.pb",
-    "chrome/kineto.json.gz",
-    "chrome/kineto_cuda.json",
-    "chrome/viztracer.json",
-    "profiler_hook/timeline-5.json",
+    "run_metadata/two_servers.pb", "run_metadata/xla_cluster.pb", "graph/small.pb", "chrome/kineto.json.gz",
+    "chrome/kineto_cuda.json", "chrome/viztracer.json", "profiler_hook/timeline-5.json",
     "tf_data/map_py_function.xplane.pb",
-)
+)  # fmt: skip
 # A graph alone, steps of two servers, and slices with kernels of a GPU.
 DIFFER = ("run_metadata/two_servers.pb", "graph/small.pb", "chrome/kineto_cuda.json")
 OTHERS = "the same views of other recordings"

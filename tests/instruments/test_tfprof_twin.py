@@ -20,26 +20,16 @@ from tests import corpus
 from tests.tiers import some
 
 RECORDINGS = [
-    "jax/trace/plugins",
-    "tf1/session_xplane",
-    "tf1/dist_ps/timeline.json",
-    "tf1/resnet14_ref/timeline_0005_df1_mem0.json",
-    "tfdata/eager_loop_slow_map",
-    "tfdata/keras_fit_slow_map",
-    "torch/trace_full.json",
-    "torch/trace_plain.json.gz",
+    "jax/trace/plugins", "tf1/session_xplane", "tf1/dist_ps/timeline.json",
+    "tf1/resnet14_ref/timeline_0005_df1_mem0.json", "tfdata/eager_loop_slow_map", "tfdata/keras_fit_slow_map",
+    "torch/trace_full.json", "torch/trace_plain.json.gz",
     "accelerators/kineto-gpu/benchmark_result_493459_1694039959_trace.json.gz",
     "accelerators/kineto-gpu/sampled_rank-0.json.gz",
-]
+]  # fmt: skip
 SAMPLES = [
-    "chrome/kineto.json.gz",
-    "chrome/kineto_cuda.json",
-    "chrome/viztracer.json",
-    "chrome/horovod.json",
-    "chrome/jax.trace.json.gz",
-    "profiler_hook/timeline-5.json",
-    "tf_data/map_py_function.xplane.pb",
-]
+    "chrome/kineto.json.gz", "chrome/kineto_cuda.json", "chrome/viztracer.json", "chrome/horovod.json",
+    "chrome/jax.trace.json.gz", "profiler_hook/timeline-5.json", "tf_data/map_py_function.xplane.pb",
+]  # fmt: skip
 MARKS = ("gpu_user_annotation", "user_annotation", "cuda_sync", "xpu_sync", "overhead", "python_function")
 Sums = dict[str, dict[int, list[int]]]
 

@@ -103,11 +103,7 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
         (95, 99, op),
     ]
     op_lines.add_calls(found, "aten::_linalg_svd", slices)
-    assert found == {
-        (CodeLine("train.py", 3, "step"),): 2,
-        (CodeLine("train.py", 30, "evaluate"),): 1,
-        (): 1,
-    }
+    assert found == {(CodeLine("train.py", 3, "step"),): 2, (CodeLine("train.py", 30, "evaluate"),): 1, (): 1}
 
 
 def test_gradients_are_not_calls_of_the_program() -> None:
@@ -186,3 +182,7 @@ def test_where_files_have_no_folders_the_outermost_call_of_a_step_is_named() -> 
         None: 95 - 28 - 8, called: 28, CodeLine("npyio_impl.py", 681, "savez"): 8,
     }  # fmt: skip
     assert outermost((2, 30, python("$numpy asarray"))) == {None: 28}
+    # What the loop itself calls of a library or of Python is no place in the program either.
+    library, standard = python("$array_constructors.py:374 asarray"), python("$contextlib.py:81 inner")
+    assert outermost((2, 30, library), (5, 25, standard)) == {None: 28}
+    assert outermost((2, 30, standard), (5, 25, keep)) == {None: 8, called: 20}

@@ -116,10 +116,7 @@ def timeline(folder: Path, step: int, length: int) -> Path:
 
 @pytest.mark.parametrize(
     "order",
-    [
-        (3, 0, 4, 2, 1),
-        pytest.param((0, 1, 2, 3, 4), marks=pytest.mark.repeats("the order that is easier")),
-    ],
+    [(3, 0, 4, 2, 1), pytest.param((0, 1, 2, 3, 4), marks=pytest.mark.repeats("the order that is easier"))],
 )
 def test_a_folder_and_a_lake_however_it_grew_say_the_same(tmp_path, order):
     folder = tmp_path / "job"

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import ranking
-from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
+from stepscope.instruments.causes.written_ops import ops_of_libraries
 from tests.draw import draw
 from tests.report.recordings import queried
 
 
-@pytest.mark.parametrize(
-    ("dots", "written"), [(600, "reduce_sum"), (40, "ynn_fusion")], ids=["nearly alone", "one of two"]
-)
-def test_an_op_names_a_type_of_which_it_has_nearly_all(dots: int, written: str) -> None:
+def test_ops_have_their_parts_of_a_type() -> None:
     """XLA hands a sum and a product to one library, which calls both the same."""
-    tables = draw(f"cpu/t thread : [ynn_fusion:ynn_fusion{'.' * dots}][ynn_fusion.1:ynn_fusion]")
+    tables = draw("cpu/t thread : [ynn_fusion:ynn_fusion][ynn_fusion.1:ynn_fusion....................]")
     for name, op in (("ynn_fusion", "jit(f)/reduce_sum"), ("ynn_fusion.1", "jit(f)/jvp()/dot_general")):
         facts = {"opcode": "fusion", "fusion_kind": "kCustom", "shape": "f32[8]{0}"}
         tables.add("hlo_instruction", source_id=0, module_id=0, name=name, op_name=op, **facts)
-    of_libraries = ops_of_libraries(queried(tables))
-    assert set(of_libraries["ynn_fusion"]) == {"reduce_sum", "dot_general"}
-    assert sum(of_libraries["ynn_fusion"].values()) == pytest.approx(1)
-    assert written_op("ynn_fusion", of_libraries) == written
+    assert ops_of_libraries(queried(tables)) == {
+        "ynn_fusion": {"reduce_sum": pytest.approx(23 / 68), "dot_general": pytest.approx(45 / 68)}
+    }
 
 
 @pytest.mark.parametrize(
@@ -53,3 +50,18 @@ def test_a_product_stands_out_no_sooner_where_a_library_runs_it(op: str, cause: 
     facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": f"jit(f)/{op}"}
     tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
     assert ranking.judge(queried(tables))[0].cause == cause
+
+
+@pytest.mark.parametrize(("lines", "line", "share"), [((5, 7, 7), 7, None), ((5, 7, 9), 9, 41 / 103)])
+def test_the_line_with_most_of_a_type_is_named_with_its_part(
+    lines: tuple[int, ...], line: int, share: float | None
+) -> None:
+    tables = draw(
+        f"step train : [train{'.' * 95}]\ncpu/pool thread : [a:S{'.' * 26}][b:S{'.' * 26}][c:S{'.' * 36}]"
+    )
+    for name, at in zip("abc", lines, strict=True):
+        facts = {"opcode": "sort", "op_name": "jit(f)/sort", "file": "f.py", "line": at, "function": "f"}
+        tables.add("hlo_instruction", source_id=0, module_id=0, name=name, **facts)
+    (found,) = ranking.judge(queried(tables))
+    assert (found.cause, found.place) == ("compute", CodeLine("f.py", line, "f"))
+    assert found.made_share == (None if share is None else pytest.approx(share))

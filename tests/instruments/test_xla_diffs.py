@@ -163,14 +163,7 @@ def test_stages_have_names_and_numbers() -> None:
     stages = compiles.read([str(SAMPLE)])[0]
     assert [
         compiles.place(stages, one) for one in ("before", "algsimp", "0005", "51", "fusion", "after")
-    ] == [
-        0,
-        1,
-        2,
-        4,
-        4,
-        5,
-    ]
+    ] == [0, 1, 2, 4, 4, 5]
     with pytest.raises(NothingFound):
         compiles.place(stages, "nothing")
     with pytest.raises(NothingFound):

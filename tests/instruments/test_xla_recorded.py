@@ -3,11 +3,9 @@ its compiles."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from stepscope.library.statements import statement
 from stepscope.session import trace
 from tests.capture import launching
 from tests.corpus import SAMPLES
+from tests.instruments.timed_programs import rows_of
 from tests.later import installed
 
 JAX = """
@@ -58,12 +57,6 @@ with jax.profiler.trace(sys.argv[1]):
 """
 
 
-def ops(capsys: pytest.CaptureFixture[str], *words: str | Path) -> list[dict[str, Any]]:
-    assert main(["xla", "ops", *map(str, words), "--format", "json"]) == 0
-    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["rows"]
-    return rows
-
-
 @pytest.mark.repeats("tests/capture records a program of JAX and one of TensorFlow")
 @pytest.mark.parametrize(
     ("library", "program", "trips"), [("jax", JAX, 7), ("tensorflow", TF, 6)], ids=["jax", "tensorflow"]
@@ -77,7 +70,7 @@ def test_a_recorded_program(
         *("--warmup", "1", "--steps", "5", "-o", "rec", "--", sys.executable, "program.py"), cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    rows = ops(capsys, tmp_path / "rec")
+    rows = rows_of(capsys, tmp_path / "rec")
     (loop,) = [row for row in rows if row["opcode"] == "while"]
     runs = loop["executions"]
     assert runs >= 3
@@ -92,7 +85,7 @@ def test_a_recorded_program(
         assert row["file"].endswith("program.py")
     assert sum(row["slices"] for row in rows) == sum(row["executions"] for row in rows)
     # The line in the program, whether XLA's metadata or TensorFlow's op log tells it.
-    lines = {row["instruction"] for row in ops(capsys, tmp_path / "rec", "--by", "line")}
+    lines = {row["instruction"] for row in rows_of(capsys, tmp_path / "rec", "--by", "line")}
     assert any("program.py:" in str(line) for line in lines)
 
 
@@ -117,7 +110,7 @@ def test_the_time_of_a_compile(
     done = launching.run(sys.executable, "program.py", "trace", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (path,) = (tmp_path / "trace").rglob("*.xplane.pb")
-    rows = ops(capsys, path, "--compile")
+    rows = rows_of(capsys, path, "--compile")
     by_part: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         by_part[row["module"], row["part"]] += row["self_ps"]
@@ -145,7 +138,7 @@ def test_the_time_of_a_compile(
     assert {"algsimp", "fusion", "layout-assignment"} <= names
     # Kernels bear the names of the instructions that they are for.
     kernels = {row["name"] for row in rows if row["part"] == "kernel"}
-    assert kernels & {row["instruction"] for row in ops(capsys, path)}
+    assert kernels & {row["instruction"] for row in rows_of(capsys, path)}
     assert main(["xla", "ops", str(path), "--compile"]) == 0
     assert "passes" in capsys.readouterr().err
 

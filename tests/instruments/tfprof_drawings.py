@@ -15,15 +15,10 @@ SCOPES = ("a", "b", "unit_1", "gradients", "save", "BatchNorm", "conv", "x_grad"
 LEAVES = ("w", "Conv2D", "Momentum", "add_1", "biases", "MatMul", "read", "op")
 OPS = ("VariableV2", "Conv2D", "MatMul", "Add", "NoOp", "VarHandleOp", "Identity")
 DEVICES = (
-    "/job:localhost/replica:0/task:0/device:CPU:0",
-    "/job:localhost/replica:0/task:0/device:GPU:0",
-    "/job:ps/task:1/cpu:0",
-    "/device:GPU:0/stream:all",
-    "/device:GPU:0/stream:14",
-    "/gpu:1",
-    "/device:TPU:0",
+    "/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:GPU:0",
+    "/job:ps/task:1/cpu:0", "/device:GPU:0/stream:all", "/device:GPU:0/stream:14", "/gpu:1", "/device:TPU:0",
     "",
-)
+)  # fmt: skip
 SIZES = (0, 1, 2, 7, 100, 999, 1000, 1005, 123456, 999995, 5_000_000_000, -3)
 
 

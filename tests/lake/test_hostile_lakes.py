@@ -77,15 +77,8 @@ def ingests(lake: Path, name: str = "b") -> list[tuple[object, ...]]:
 
 
 OUTSIDE = [
-    "../victim",
-    "../../victim",
-    "{tmp}/victim",
-    "slice/run=a/host=h/../../../../victim",
-    "slice/../../victim",
-    "./../victim",
-    "_manifest/{manifest}",
-    "stepscope-lake.json",
-    "_stage/commit.lock",
+    "../victim", "../../victim", "{tmp}/victim", "slice/run=a/host=h/../../../../victim",
+    "slice/../../victim", "./../victim", "_manifest/{manifest}", "stepscope-lake.json", "_stage/commit.lock",
     "slice/run=a/host=unknown/other.parquet",
     "slice/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet/x",
     "slice//run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet",
@@ -94,10 +87,8 @@ OUTSIDE = [
     "slice/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet\n",
     "slice/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.lod",
     "timeline/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet",
-    "timeline/run=a/host=../0123456789abcdef0123456789abcdef-4.lod",
-    "",
-    "\0",
-]
+    "timeline/run=a/host=../0123456789abcdef0123456789abcdef-4.lod", "", "\0",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("where", ["stage", "old"])
@@ -342,16 +333,8 @@ def test_a_folder_that_is_exchanged_for_a_link_is_not_followed(tmp_path: Path) -
 
 
 ABOVE = [
-    "name=foo",
-    "dur_ps=7",
-    "track_id=0",
-    "run_id=x",
-    "run=x",
-    "a[b]*?",
-    "back\\slash[",
-    "it's",
-    "\udcff",
-]
+    "name=foo", "dur_ps=7", "track_id=0", "run_id=x", "run=x", "a[b]*?", "back\\slash[", "it's", "\udcff",
+]  # fmt: skip
 
 
 @pytest.mark.repeats("every folder above in turn")

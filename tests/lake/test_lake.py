@@ -220,10 +220,7 @@ def test_damage_in_a_large_lake_is_told_when_it_is_read(
     assert caught.value.path == str(path)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"{", b"[]", b'{"schema_version": 1}', b"\xff\xfe"],
-)
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"schema_version": 1}', b"\xff\xfe"])
 def test_damaged_manifests_are_told(tmp_path: Path, data: bytes) -> None:
     stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
     (path,) = (tmp_path / LAKE / "_manifest").iterdir()

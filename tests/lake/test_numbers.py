@@ -35,10 +35,7 @@ def test_sources_without_a_lake_are_numbered_from_zero() -> None:
     assert source_ids.first_id((1 << 26) - 1) + (1 << 36) <= 1 << 62
 
 
-@given(
-    st.lists(st.tuples(st.integers(16, 24), st.integers(0, 1 << 10)), min_size=2, max_size=2),
-    st.data(),
-)
+@given(st.lists(st.tuples(st.integers(16, 24), st.integers(0, 1 << 10)), min_size=2, max_size=2), st.data())
 def test_ranges_that_meet_are_found_from_either_side(
     drawn: list[tuple[int, int]], data: st.DataObject
 ) -> None:

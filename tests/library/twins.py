@@ -41,11 +41,7 @@ MARKS = (
     "gpu_user_annotation", "user_annotation", "cuda_sync", "xpu_sync", "overhead", "python_function",
 )  # fmt: skip
 """Categories of slices on rows of devices that are no work."""
-WAITS = {
-    "cudaStreamSynchronize": "device",
-    "IteratorGetNextOp::DoCompute": "input",
-    "QUEUE": "peers",
-}
+WAITS = {"cudaStreamSynchronize": "device", "IteratorGetNextOp::DoCompute": "input", "QUEUE": "peers"}
 TYPE_WAITS = {"IteratorGetNext": "input", "_Recv": "receive"}
 
 WAITING = ("input", "wait")

@@ -20,17 +20,10 @@ from typing import Any
 import pytest
 
 _FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--remote-debugging-pipe",
-)
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage", "--remote-debugging-pipe",
+)  # fmt: skip
 
 PATIENCE_S = 240
 """Bounds a hang, before pytest-timeout would: what is waited for is an event, however late it comes."""

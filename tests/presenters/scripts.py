@@ -10,17 +10,12 @@ BREAKS = (
 )
 """Ends of what a name may be written into."""
 RUNS = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<svg onload=alert(1)>",
-    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "<details open ontoggle=alert(1)>",
-    "<input autofocus onfocus=alert(1)>",
-    "<video><source onerror=alert(1)></video>",
-    "<object data=javascript:alert(1)></object>",
-    "<body onpageshow=alert(1)>",
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg onload=alert(1)>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>", "<details open ontoggle=alert(1)>",
+    "<input autofocus onfocus=alert(1)>", "<video><source onerror=alert(1)></video>",
+    "<object data=javascript:alert(1)></object>", "<body onpageshow=alert(1)>",
     "<math><mtext></mtext><mglyph><img src onerror=alert(1)></mglyph></math>",
-)
+)  # fmt: skip
 ALONE = """
 <ScRiPt>alert(1)</sCrIpT>
 <script/x>alert(1)</script/x>

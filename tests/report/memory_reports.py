@@ -88,9 +88,7 @@ MEMORY: dict[str, AllocatorMemory] = {
     "two never freed": _memory(_W, _W, never_freed=(_W, _W)),
     "never freed, of a call": _memory(
         _CALLED := replace(
-            _W,
-            op_name="/usr/torch/functional.py(373): einsum",
-            code=CodeLine("/me/model.py", 7, "call"),
+            _W, op_name="/usr/torch/functional.py(373): einsum", code=CodeLine("/me/model.py", 7, "call")
         ),
         never_freed=(_CALLED,),
     ),

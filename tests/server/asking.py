@@ -136,11 +136,7 @@ class Served:
         return self.run(self._send(scope, body, leave_after, leave))
 
     async def _send(
-        self,
-        scope: dict[str, Any],
-        body: bytes,
-        leave_after: float | None,
-        leave: threading.Event | None,
+        self, scope: dict[str, Any], body: bytes, leave_after: float | None, leave: threading.Event | None
     ) -> Answer:
         sent: list[dict[str, Any]] = []
         incoming = [{"type": "http.request", "body": body, "more_body": False}]

@@ -299,10 +299,7 @@ def test_files_of_a_lake_are_read_and_never_written(store: Path) -> None:
         "print(walled, refused)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(victim)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code, str(victim)], capture_output=True, text=True, check=True
     )
     walled, refused = done.stdout.split()
     if walled != "True":

@@ -117,11 +117,7 @@ def _no_query(trace: OpenTrace | None = None) -> None:
 
 @pytest.mark.parametrize(
     ("work", "raised"),
-    [
-        (_one_query, (Stopped, QueryError)),
-        (_many_queries, (Stopped, QueryError)),
-        (_no_query, Stopped),
-    ],
+    [(_one_query, (Stopped, QueryError)), (_many_queries, (Stopped, QueryError)), (_no_query, Stopped)],
     ids=["one long query", "many short queries", "Python alone"],
 )
 def test_a_client_that_leaves_stops_its_work(

@@ -49,9 +49,7 @@ def test_a_report_of_a_lake_spills_instead_of_growing(tmp_path: Path) -> None:
     assert peaks[400 * MB] < peaks[16_000 * MB]
 
 
-def test_the_bound_is_a_quarter_of_the_machine_or_what_the_user_set(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_bound_is_a_quarter_of_the_machine_or_what_the_user_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STEPSCOPE_MEMORY_BYTES", raising=False)
     for machine, most in ((2 << 30, 512 * MB), (64 << 30, 4 << 30), (None, 4 << 30)):
         monkeypatch.setattr(config, "machine_bytes", lambda machine=machine: machine)

@@ -13,7 +13,7 @@ TRUTH = {
     "also_acceptable": ["python"],
     "needs": "torch",
     "fix": "a copy every 50th step",
-}
+}  # fmt: skip
 
 
 class Rollback:

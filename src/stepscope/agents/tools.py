@@ -142,12 +142,7 @@ TOOLS = (
         "query",
         "Rows of one statement of DuckDB's SQL; describe(name='tables') lists what it can read. Times are "
         "integer picoseconds (_ps). It reads nothing but the recording, and is stopped after 20 s.",
-        {
-            "handle": _HANDLE,
-            "sql": text_of("one SELECT", 20_000),
-            "limit": _LIMIT,
-            "offset": _OFFSET,
-        },
+        {"handle": _HANDLE, "sql": text_of("one SELECT", 20_000), "limit": _LIMIT, "offset": _OFFSET},
         ("handle", "sql"),
         run_query,
     ),

@@ -7,20 +7,9 @@ from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple
 from .loops import NOWHERE, Site
 
 LEVELS = (
-    "own",
-    "keras_batch",
-    "session_run",
-    "optimizer",
-    "jax",
-    "function_call",
-    "next_element",
-    "next_batch",
-    "gradient",
-    "library_function",
-    "jax_op",
-    "backward",
-    "module",
-)
+    "own", "keras_batch", "session_run", "optimizer", "jax", "function_call", "next_element", "next_batch",
+    "gradient", "library_function", "jax_op", "backward", "module",
+)  # fmt: skip
 """Kinds of calls, the most certain mark of a step first."""
 
 FRAMEWORK = {

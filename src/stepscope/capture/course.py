@@ -50,12 +50,7 @@ class Course:
     _next_at = 0
 
     def __init__(
-        self,
-        output: Output,
-        profilers: Profilers,
-        program: Program,
-        exits: Exits,
-        finish: Callable[[], None],
+        self, output: Output, profilers: Profilers, program: Program, exits: Exits, finish: Callable[[], None]
     ) -> None:
         plan = self.plan = output.plan
         self.pace = StepWatcher(plan.warmup)

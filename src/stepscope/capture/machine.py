@@ -63,9 +63,7 @@ class Sampler:
             last = self._stop.wait(INTERVAL_S)
 
 
-def sample(
-    before: Optional[List[Tuple[int, int]]],
-) -> Tuple[Dict[str, Any], Optional[List[Tuple[int, int]]]]:
+def sample(before: Optional[List[Tuple[int, int]]]) -> Tuple[Dict[str, Any], Optional[List[Tuple[int, int]]]]:
     """One sample, and the ticks of the cores for the difference to the next."""
     values: Dict[str, Any] = {"unix_ns": clocks.time_ns()}
     ticks = _ticks()

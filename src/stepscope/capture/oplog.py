@@ -39,10 +39,7 @@ def op_log(graph: Any, metric_made_at: Callable[..., Optional[Tuple[str, int, st
                 entry.float_ops = flops
         for path, line, function, text in _frames(op, metric_made_at):
             entry.code_def.traces.add(
-                lineno=line,
-                file_id=number(path),
-                function_id=number(function),
-                line_id=number(text or ""),
+                lineno=line, file_id=number(path), function_id=number(function), line_id=number(text or "")
             )
     data: bytes = log.SerializeToString(deterministic=True)
     return data

@@ -46,9 +46,7 @@ class Output:
         it."""
         if self.folder is None:
             self.folder = Folder(
-                self.plan.out,
-                environment.start_facts(self.plan),
-                lambda path: notes.moved(self.plan, path),
+                self.plan.out, environment.start_facts(self.plan), lambda path: notes.moved(self.plan, path)
             )
             for what, seen, todo in self.problems:
                 self.folder.problem(what, seen, todo)

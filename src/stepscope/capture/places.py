@@ -11,15 +11,8 @@ from .environment import relative
 _HERE = str(Path(__file__).parent) + os.sep
 # TensorFlow 1.15 to 2.1 have their code in tensorflow_core.
 _FRAMEWORKS = (
-    "tensorflow",
-    "tensorflow_core",
-    "tensorflow_estimator",
-    "keras",
-    "tf_keras",
-    "jax",
-    "jaxlib",
-    "torch",
-)
+    "tensorflow", "tensorflow_core", "tensorflow_estimator", "keras", "tf_keras", "jax", "jaxlib", "torch",
+)  # fmt: skip
 
 
 def is_framework(path: str) -> bool:

@@ -18,29 +18,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "csv", "md")
 WITH_VALUE = (
-    "--format",
-    "--color",
-    "-o",
-    "--output",
-    "--lake",
-    "-f",
-    "--file",
-    "--run",
-    "--host",
-    "--fail-on",
-    "--price",
-    "--engine",
-    "--runner",
-    "--remote",
-    "--dataset",
-    "--max-bytes",
-    "--out",
-    "--warmup",
-    "--steps",
-    "--seconds",
-    "--every",
-    "--ring",
-)
+    "--format", "--color", "-o", "--output", "--lake", "-f", "--file", "--run", "--host", "--fail-on",
+    "--price", "--engine", "--runner", "--remote", "--dataset", "--max-bytes", "--out", "--warmup", "--steps",
+    "--seconds", "--every", "--ring",
+)  # fmt: skip
 """Options whose value is the next argument: what follows them is neither verb nor path."""
 
 

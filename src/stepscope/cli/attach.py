@@ -187,11 +187,7 @@ def _look(
 
 
 def _show(
-    seen: Seen,
-    pid: int | None,
-    sources: list[tuple[str, str]],
-    options: argparse.Namespace,
-    console: Console,
+    seen: Seen, pid: int | None, sources: list[tuple[str, str]], options: argparse.Namespace, console: Console
 ) -> int:
     """Writes what the threads do, then their stacks. pid: None where the program was ended at a
     breakpoint."""

@@ -61,11 +61,7 @@ def parser() -> Parser:
         ("dataflow", "arrows from producers to consumers (tf-timeline: off by default)"),
         ("memory", "tensors, and a counter for each allocator (off by default)"),
     ):
-        style.add_argument(
-            f"--show-{name}",
-            action=argparse.BooleanOptionalAction,
-            help=what,
-        )
+        style.add_argument(f"--show-{name}", action=argparse.BooleanOptionalAction, help=what)
     style.add_argument(
         "--op-time",
         choices=("schedule", "gpu", "all"),

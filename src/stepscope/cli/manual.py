@@ -17,10 +17,7 @@ _EXITS = (
     ("130", "stopped by Ctrl-C"),
 )
 _EXAMPLES = (
-    (
-        "stepscope train.py --lr 0.1",
-        "run a program, record some of its steps, print where their time went",
-    ),
+    ("stepscope train.py --lr 0.1", "run a program, record some of its steps, print where their time went"),
     ("stepscope logs/", "the same of recordings that are there"),
     ("stepscope pipeline logs/", "which stage of the input limits the program, and what a change would gain"),
     (
@@ -40,10 +37,7 @@ _ENVIRONMENT = (
     ("STEPSCOPE_CACHE_BYTES", "most that the cache keeps, such as 5G"),
     ("STEPSCOPE_THREADS", "threads to use, in place of one for each processor"),
     ("NO_COLOR, FORCE_COLOR", "switch colour off or on where --color is auto"),
-    (
-        "STEPSCOPE_PAGER, PAGER",
-        "what shows long answers, in place of less; cat: nothing does",
-    ),
+    ("STEPSCOPE_PAGER, PAGER", "what shows long answers, in place of less; cat: nothing does"),
     ("COLUMNS, LINES", "size of the screen, in place of what the terminal says"),
     ("STEPSCOPE_TRACEBACK", "print the traceback of an unexpected error"),
 )

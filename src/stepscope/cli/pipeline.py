@@ -52,11 +52,7 @@ def parser() -> Parser:
         "--before", metavar="CMD", help="the program before the change; --verify records both in turns"
     )
     parser.add_argument(
-        "--turns",
-        metavar="N",
-        type=int,
-        default=2,
-        help="with --before, recordings of each (%(default)s)",
+        "--turns", metavar="N", type=int, default=2, help="with --before, recordings of each (%(default)s)"
     )
     parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
@@ -180,9 +176,7 @@ def _show_verified(report: Report | None, options: argparse.Namespace, console: 
         from stepscope.report.waiting_answer import NO_BATCHES, RECORD_BATCHES
 
         raise UsageError(
-            "The recordings cannot be compared",
-            seen=f"one of them has {NO_BATCHES}",
-            todo=RECORD_BATCHES,
+            "The recordings cannot be compared", seen=f"one of them has {NO_BATCHES}", todo=RECORD_BATCHES
         )
     from stepscope.cli.report_output import show
 

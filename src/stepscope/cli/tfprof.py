@@ -39,10 +39,7 @@ VALUES = {
     "format": "table (the default): the text of tfprof; json, csv, md: the view as a report of stepscope",
     "dump_to_file": "the same as -output file:outfile=FILE, and stronger",
 }
-FLAGS = {
-    "strict": "what is odd becomes an error",
-    "force": "replace files that are there",
-}
+FLAGS = {"strict": "what is odd becomes an error", "force": "replace files that are there"}
 SWITCHES = ("account_displayed_op_only", "viz")
 OF_A_PROFILE = ("graph_path", "run_meta_path", "op_log_path")
 """Files of which a profile holds the content."""

@@ -29,11 +29,7 @@ def parser() -> Parser:
         "with no option: what limits the steps",
     )
     parser.add_argument(
-        "--op",
-        metavar="NAME=PART",
-        action="append",
-        default=[],
-        help="fraction of an op's time that remains",
+        "--op", metavar="NAME=PART", action="append", default=[], help="fraction of an op's time that remains"
     )
     parser.add_argument(
         "--workers", metavar="N", type=count, help="threads of the stage that limits the input"

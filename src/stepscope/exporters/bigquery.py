@@ -42,11 +42,7 @@ _TOLD = (
     ("run_id", "VARCHAR", "the run"),
     ("made_of", "VARCHAR", "digest of its sources"),
     ("whole", "BOOLEAN", "false when its export began, true when it ended"),
-    (
-        "made_by",
-        "VARCHAR",
-        "the stepscope that exported it",
-    ),
+    ("made_by", "VARCHAR", "the stepscope that exported it"),
     ("schema_version", "BIGINT", "version of the schema of its tables"),
 )
 

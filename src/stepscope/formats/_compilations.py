@@ -10,18 +10,9 @@ from stepscope.formats._fields import string, whole
 
 NAME = "compilations.ndjson"
 CHANGES = (
-    "first",
-    "new_function",
-    "graph",
-    "value",
-    "shape",
-    "dtype",
-    "type",
-    "structure",
-    "function",
-    "object",
+    "first", "new_function", "graph", "value", "shape", "dtype", "type", "structure", "function", "object",
     "unknown",
-)
+)  # fmt: skip
 _FITS = 2**63 - 1
 _MOST_NS = 1 << 49
 """Six days; ten times as many picoseconds still fit into 63 bits."""

@@ -13,14 +13,9 @@ from stepscope.formats._fields import finite
 from stepscope.protobuf import DamagedMessage, whole
 
 CLASSES = (
-    "UNKNOWN",
-    "INTERLEAVE_MANY",
-    "ASYNC_INTERLEAVE_MANY",
-    "KNOWN_RATIO",
-    "ASYNC_KNOWN_RATIO",
-    "UNKNOWN_RATIO",
-    "ASYNC_UNKNOWN_RATIO",
-)
+    "UNKNOWN", "INTERLEAVE_MANY", "ASYNC_INTERLEAVE_MANY", "KNOWN_RATIO", "ASYNC_KNOWN_RATIO",
+    "UNKNOWN_RATIO", "ASYNC_UNKNOWN_RATIO",
+)  # fmt: skip
 _MOST_NODES = 200_000
 _MOST_DEPTH = 1000
 _FITS = 2**63 - 1

@@ -44,12 +44,7 @@ class Pieces(NamedTuple):
             place = self.source.spooled or self.spool.reach(self.source.bytes, self.source.path)
             bytes = place.input()
         return _core.decode(
-            name,
-            bytes,
-            self.folder,
-            needs=self.needs,
-            threads=self.threads,
-            progress=self.progress,
+            name, bytes, self.folder, needs=self.needs, threads=self.threads, progress=self.progress
         )
 
     def build(self) -> Store:

@@ -245,11 +245,7 @@ class Events:
         text = b"".join((begin.encode(), rest, b"\n]}"))
         self._packed.clear()
         store = _core.decode(
-            "chrome_trace",
-            _core.Input.bytes(text),
-            pieces.folder,
-            needs=pieces.needs,
-            threads=pieces.threads,
+            "chrome_trace", _core.Input.bytes(text), pieces.folder, needs=pieces.needs, threads=pieces.threads
         )
         _chrome_rows.classify(store)
         _make_threads(store)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, quoted, split_range, store_of
+from stepscope.sources.head import is_database_of_nvprof
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _PID, _TID = "(e.globalTid >> 24 & 0xFFFFFF)", "(e.globalTid & 0xFFFFFF)"
 
 def sniff(head: bytes, name: str) -> bool:
     """A database of SQLite with tables of Nsight Systems."""
-    return head.startswith(MAGIC) and any(table in head for table in _OF_NSYS)
+    has_tables = head.startswith(MAGIC) and any(table in head for table in _OF_NSYS)
+    return has_tables and not is_database_of_nvprof(head)
 
 
 def build(pieces: Pieces) -> Store:
@@ -167,6 +169,7 @@ class _Export(Database):
 
 
 _COPY_KIND = (
-    "CASE e.copyKind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 8 THEN 'DtoD' WHEN 10 THEN 'PtoP'"
-    " ELSE 'of kind ' || e.copyKind END"
+    "CASE e.copyKind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 8 THEN 'DtoD' WHEN 9 THEN 'HtoH'"
+    " WHEN 10 THEN 'PtoP' WHEN 11 THEN 'HtoD (unified memory)' WHEN 12 THEN 'DtoH (unified memory)'"
+    " WHEN 13 THEN 'DtoD (unified memory)' ELSE 'of kind ' || e.copyKind END"
 )

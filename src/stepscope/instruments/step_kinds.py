@@ -39,12 +39,15 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
     """The steps of one loop, in order of time, with kind, reason and whether averages include them."""
     named = [_named_kind(step) for step in steps]
     spent = _covered(named, compiles)
+    in_calls = _covered(named, [mark for mark in compiles if mark.traced])
     done = []
-    for step, compile_ps in zip(named, spent, strict=True):
+    for step, compile_ps, call_ps in zip(named, spent, in_calls, strict=True):
         length = step.end_ps - step.ts_ps
         if compile_ps >= COMPILE_SHARE * length and compile_ps > 0:
+            # Such a call runs what it traced as well; a compiler does not begin before tracing is done.
+            what = "calls that trace take" if 2 * call_ps >= compile_ps else "the compiler takes"
             share = round(100 * compile_ps / length)
-            step = step._replace(kind="compile", averaged=False, reason=f"compiling takes {share} % of it")
+            step = step._replace(kind="compile", averaged=False, reason=f"{what} {share} % of it")
         done.append(step)
     if done and all(step.recovered_from == "file" for step in done):
         # Each is a recording of its own, so that none is cut off; the base view step finds the warm-up.

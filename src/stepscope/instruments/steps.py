@@ -191,9 +191,7 @@ def _keep(store: Store, steps: Sequence[Step]) -> None:
     held = [step for step in steps if step.end_ps > step.ts_ps]
     if held and "slice" in store.tables():
         store.assign_steps(
-            [step.ts_ps for step in held],
-            [step.end_ps for step in held],
-            [step.number or 0 for step in held],
+            [step.ts_ps for step in held], [step.end_ps for step in held], [step.number or 0 for step in held]
         )
 
 

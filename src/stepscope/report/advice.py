@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from stepscope import library, units
 from stepscope.code_lines import CodeLine
 from stepscope.instruments import laws
-from stepscope.instruments.causes.written_ops import OpsOfLibraries, written_op
+from stepscope.instruments.causes.written_ops import written_op
 from stepscope.library import statements
 from stepscope.report.names import line_of, listed
 from stepscope.report.parts import Note, ReportFinding, Rows, Table, dicts
@@ -52,17 +52,15 @@ def findings_of(
     notes: Sequence[Note],
     several: bool,
     framework: str | None = None,
-    of_libraries: OpsOfLibraries | None = None,
 ) -> tuple[ReportFinding, ...]:
-    """The findings that have rows, the heaviest first. framework: see compiled. of_libraries: ops of the
-    program by the types of what libraries run for it."""
+    """The findings that have rows, the heaviest first. framework: see compiled."""
     found: list[tuple[int, int, ReportFinding]] = []
     for entry in entries:
         table = answers[entry.name]
         if not table.rows:
             continue
         first = dicts(table)[0]
-        fields = _fields(entry, first, notes, several, of_libraries or {})
+        fields = _fields(entry, first, notes, several)
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
         report_finding = ReportFinding(
             slug=entry.slug,
@@ -82,11 +80,7 @@ def findings_of(
 
 
 def _fields(
-    entry: library.Entry,
-    first: Mapping[str, Any],
-    notes: Sequence[Note],
-    several: bool,
-    of_libraries: OpsOfLibraries,
+    entry: library.Entry, first: Mapping[str, Any], notes: Sequence[Note], several: bool
 ) -> dict[str, str]:
     """The values of a finding as its sentences say them. several: there are several runs."""
     fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
@@ -98,7 +92,7 @@ def _fields(
     if several and "run_id" in fields and "host_id" in fields:
         fields["host_id"] += f" in {fields['run_id']}"
     if "op_type" in fields:
-        fields["op_type"] = written_op(str(first["op_type"]), of_libraries)
+        fields["op_type"] = written_op(str(first["op_type"]))
     if bound := laws.bound(n.slug for n in notes):
         rest = _IDLE | ({"share"} if entry.slug in _OF_HOSTS else set())
         for name in rest & fields.keys():

@@ -84,11 +84,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         ),
     ),
     "compute": (DRAWN, _HELD_UP),
-    "none": (
-        DRAWN,
-        _HELD_UP,
-        Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"]),
-    ),
+    "none": (DRAWN, _HELD_UP, Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"])),
     # The recorder sees nothing but communication.
     "communication": (
         Beginning(
@@ -133,8 +129,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # The line is known in which that time passes.
     "unknown": (
         Beginning(
-            lambda judgement: judgement.place is not None,
-            "the recording does not show what runs for {part}",
+            lambda judgement: judgement.place is not None, "the recording does not show what runs for {part}"
         ),
     ),
     "wait": (

@@ -159,7 +159,10 @@ def _table(table: WholeTable, unit: str) -> str:
 
 
 def _made(judgement: Judgement) -> str:
-    return "" if judgement.place is None else f", made in {place_of(judgement.place)}"
+    if judgement.place is None:
+        return ""
+    part = "" if judgement.made_share is None else f"{units.show(judgement.made_share, 'ratio')} of that "
+    return f", {part}made in {place_of(judgement.place)}"
 
 
 def _layer_alone(judgement: Judgement) -> bool:

@@ -89,10 +89,7 @@ def _headline(a: Measured, b: Measured) -> list[str]:
     if not a.steps or not b.steps:
         without = [measured.name for measured in (a, b) if not measured.steps]
         lack = f"Steps are not known of {without[0]}" if len(without) == 1 else "Steps are known of neither"
-        return [
-            f"{lack}, so whole recordings are compared.",
-            UNKNOWN_NOISE,
-        ]
+        return [f"{lack}, so whole recordings are compared.", UNKNOWN_NOISE]
     change = b.mean_ps - a.mean_ps
     lengths = f"{units.show(a.mean_ps, 'ps')} in A and {units.show(b.mean_ps, 'ps')} in B"
     if not change:

@@ -38,11 +38,7 @@ if TYPE_CHECKING:
     from stepscope.instruments.compare.recordings import RecordedRun as RecordedRun
     from stepscope.instruments.compare.timed_figures import TimedFigure
 
-VERDICTS = {
-    "regression": "A regression",
-    "no_regression": "No regression",
-    "unknown": "No verdict",
-}
+VERDICTS = {"regression": "A regression", "no_regression": "No regression", "unknown": "No verdict"}
 
 
 _NAMED = 3

@@ -98,11 +98,7 @@ def sampled(lines: Rows) -> Iterable[str]:
 
 
 def _timeless_sentence(hosts: Rows) -> str:
-    shown = {
-        "graphs": "what could run",
-        "checkpoints": "what was learned",
-        "dumps": "what XLA compiled",
-    }
+    shown = {"graphs": "what could run", "checkpoints": "what was learned", "dumps": "what XLA compiled"}
     kinds = [kind for kind in shown if any(row[kind] for row in hosts)] or ["graphs"]
     found, show = listed(kinds), listed([shown[kind] for kind in kinds])
     return f"Only {found} were found: they show {show}, not where the time went."
@@ -258,9 +254,7 @@ def _written_types(rows: Rows, of_libraries: OpsOfLibraries) -> Counter[str]:
     written: Counter[str] = Counter()
     for op_type, self_ps in recorded.most_common():
         # Elsewhere, shares are those of a type as recorded: types are not added up here either.
-        name = written_op(op_type, of_libraries)
-        parts = of_libraries.get(op_type, {}) if name == op_type else {}
-        for op, part in (parts or {name: 1.0}).items():
+        for op, part in of_libraries.get(op_type, {written_op(op_type): 1.0}).items():
             written[f"fused {op}" if op in written and _FUSED in op_type else op] += round(part * self_ps)
     return written
 

@@ -58,12 +58,7 @@ def _run(judged: Sequence[Judgement], several: bool) -> list[str]:
     if hosts:
         return [*limit, *_hosts(judged)]
     # Behind what is left without the cause: garbage may be collected wherever objects are made.
-    return [
-        *limit,
-        *remains.sentences(first, unit_of(first)),
-        *_collects_garbage(first),
-        *_others(first),
-    ]
+    return [*limit, *remains.sentences(first, unit_of(first)), *_collects_garbage(first), *_others(first)]
 
 
 def _runs(judged: Sequence[Judgement]) -> list[str]:

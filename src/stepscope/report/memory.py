@@ -68,10 +68,7 @@ _HELD = (
 )
 
 
-_HELD_AFTER = (
-    Column("change", "int", "Change", "number of the allocation or free"),
-    _HELD[1],
-)
+_HELD_AFTER = (Column("change", "int", "Change", "number of the allocation or free"), _HELD[1])
 
 
 _HOLDERS = (

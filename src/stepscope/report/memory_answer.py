@@ -24,12 +24,7 @@ Counting = Callable[[str, int, int], object]
 
 
 def build(
-    trace: OpenTrace,
-    *,
-    page: bool = False,
-    all: bool = True,
-    counting: Counting | None = None,
-    **meant: Any,
+    trace: OpenTrace, *, page: bool = False, all: bool = True, counting: Counting | None = None, **meant: Any
 ) -> Report:
     """The report; without sections where nothing is known. page: what fits on one. all: every type of op of
     totals. meant: as stepscope.instruments.memory.whatif.ask() takes it."""

@@ -62,10 +62,7 @@ def _unprefetched(diagnosis: Diagnosis, ends: Ending, waited: Waits) -> Iterator
 
 def _gain_of_prefetch(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     """What a prefetch at the end of the pipeline would gain."""
-    change = next(
-        (change for change in diagnosis.changes if change.name == "prefetch"),
-        None,
-    )
+    change = next((change for change in diagnosis.changes if change.name == "prefetch"), None)
     if change is None:
         if waited.ratio < PARTLY_FROM and diagnosis.apart_ps is None:
             yield "One at the end would gain little here, because the program hardly waits."

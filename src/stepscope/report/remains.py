@@ -100,8 +100,10 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
 
 def _may_stay(judgement: Judgement) -> bool:
     """Whether a step may take as long as ever: what has to be done in another way may, and so may what nobody
-    recorded: workers that the cause hides, and ops in calls that compile."""
-    return is_replaced(judgement) or judgement.fed_unseen or judgement.runs_unseen
+    recorded: workers that the cause hides, and ops in calls that compile. What a device waits for is work of
+    the host, of which nobody knows how much has to be done."""
+    unseen = judgement.fed_unseen or judgement.runs_unseen or judgement.cause == "idle"
+    return is_replaced(judgement) or unseen
 
 
 def is_replaced(judgement: Judgement) -> bool:

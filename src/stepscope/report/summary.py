@@ -71,7 +71,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
     problems = [entry for entry in problems if not (of_spans and entry.slug == _NO_STEPS)]
     advised = compiled(trace.query, framework)
-    found = findings_of(answers, problems, notes, several, advised, of_libraries)
+    found = findings_of(answers, problems, notes, several, advised)
     unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
     work = _work_beside(trace, framework)

@@ -152,10 +152,7 @@ def groups(rows: Sequence[Row], most: int | None) -> list[str]:
 
 def lines(found: DumpComparison, most: int | None) -> list[str]:
     """A comparison for people: title, totals, devices, and up to `most` groups of changes."""
-    lines_ = [
-        title(found.a.row, found.b.row, len(found.paths) - 2),
-        f"  {totals(diffs.totals(found.diff))}",
-    ]
+    lines_ = [title(found.a.row, found.b.row, len(found.paths) - 2), f"  {totals(diffs.totals(found.diff))}"]
     if split := devices(found.a.row, found.b.row):
         lines_.append(f"  {split}")
     counted = diffs.groups(found.diff)

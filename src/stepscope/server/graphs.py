@@ -55,10 +55,7 @@ def _stored(trace: OpenTrace) -> list[dict[str, Any]]:
 def _times(trace: OpenTrace, row: dict[str, Any]) -> dict[str, int]:
     """Self times of a program's instructions by name, on all devices."""
     asked = statement(
-        "page_program_times",
-        source_id=row["source_id"],
-        program=row["program_id"],
-        module_name=row["module"],
+        "page_program_times", source_id=row["source_id"], program=row["program_id"], module_name=row["module"]
     )
     return {row["op_name"]: row["sum_self_ps"] for row in dicts(trace.query(asked))}
 

@@ -29,8 +29,7 @@ def file_of(columns: Sequence[str], types: Sequence[str], body: bytes) -> bytes:
     kinds = [_KINDS.get(kind, "VARCHAR") for kind in types]
     store = _core.build()
     store.replace(
-        "result",
-        {name: [_value(row[at], kinds[at]) for row in rows] for at, name in enumerate(names)},
+        "result", {name: [_value(row[at], kinds[at]) for row in rows] for at, name in enumerate(names)}
     )
     with tempfile.TemporaryDirectory(prefix="stepscope-parquet-") as folder:
         path = Path(folder, "result.parquet")

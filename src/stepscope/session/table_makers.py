@@ -123,9 +123,7 @@ def _unread(place: ByteLocation, path: str, spool: Spool) -> tuple[int | None, s
         return None, f"it cannot be read: {error}"
 
 
-FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]] = {
-    "op_line": code_rows,
-}
+FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]] = {"op_line": code_rows}
 """Tables that are read from op logs beside sources: when a query first reads them, or when
 their source goes into a lake."""
 _PLACES = ("id", "run_id", "host_id", "source_id")

@@ -89,12 +89,7 @@ def _fetched(
 
     for fetched in fetch(url, spool, seen, wanted, remembered):
         yield FoundFile(
-            fetched.path,
-            fetched.shown,
-            fetched.root,
-            fetched.place,
-            lasting=False,
-            identity=fetched.identity,
+            fetched.path, fetched.shown, fetched.root, fetched.place, lasting=False, identity=fetched.identity
         )
 
 

@@ -153,7 +153,7 @@ _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _CPROFILE = "profile of cProfile"
 _SCALENE, _TRITON = "Scalene profile", "trace of requests (Triton Inference Server)"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
-_NVPROF = "printed output of nvprof"
+_NVPROF, _NVVP = "printed output of nvprof", "database of nvprof"
 OP_LOG = "op log of tfprof"
 _CODE = (".py", ".sh", ".ipynb")
 _SUFFIXES = (
@@ -176,6 +176,8 @@ INSTEAD = {
     OP_LOG: "`stepscope tfprof code -op_log_path PATH -graph_path …` reads it beside a graph",
     _NVPROF: "record with Nsight Systems and give what `nsys export --type sqlite` writes: the tables that "
     "nvprof prints are not read",
+    _NVVP: "record with Nsight Systems and give what `nsys export --type sqlite` writes: nvprof's own "
+    "databases are not read",
     _CPROFILE: "`python -m pstats PATH` reads it; record with `stepscope record`: cProfile sums up by "
     "function and does not say when",
     _SCALENE: "use `scalene view`, or record with `stepscope record`: Scalene sums up by line and "
@@ -236,6 +238,12 @@ def _undecoded_format(head: bytes) -> str | None:
     )
 
 
+def is_database_of_nvprof(head: bytes) -> bool:
+    """Whether a database is one of nvprof (.nvvp), which names its tables as Nsight Systems does, for both
+    write what CUPTI tells; names of kernels are in another table."""
+    return b"CUPTI_ACTIVITY_KIND_" in head and b"StringTable" in head and b"StringIds" not in head
+
+
 def is_code(name: str) -> bool:
     """Whether a file is the text of a program, by its name."""
     return name.lower().endswith(_CODE)
@@ -254,7 +262,7 @@ def kind(head: bytes, name: str) -> str:
         return "DuckDB database"
     for magic, found in _KINDS:
         if head.startswith(magic):
-            return found
+            return _NVVP if is_database_of_nvprof(head) else found
     if found_inside := _undecoded_format(head):
         return found_inside
     if tool := other_tool(head):

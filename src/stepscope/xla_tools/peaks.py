@@ -30,11 +30,7 @@ def measured(python: str = sys.executable) -> Peaks:
     """What the first device does. UsageError when nothing is installed to measure with, or it fails."""
     try:
         done = subprocess.run(
-            [python, str(_CHILD)],
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
+            [python, str(_CHILD)], capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
         )
         measurement = json.loads(done.stdout)
         return Peaks(

@@ -20,19 +20,9 @@ from stepscope.cli.console import Console
 ABOUT = "what XLA compiled: dump folders, passes, cost and time; flags and settings"
 
 BELOW = (
-    "dumps",
-    "cost",
-    "ops",
-    "flags",
-    "check",
-    "env",
-    "run",
-    "clusters",
-    "ops-supported",
-    "symbols",
-    "diff",
+    "dumps", "cost", "ops", "flags", "check", "env", "run", "clusters", "ops-supported", "symbols", "diff",
     "replay",
-)
+)  # fmt: skip
 """The verbs below, in the order of the help."""
 
 

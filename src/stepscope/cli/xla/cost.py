@@ -33,17 +33,9 @@ def parser() -> Parser:
     parser.add_argument("paths", nargs="*", metavar="DIR", help="dump folders, or files of one")
     parser.add_argument("--module", metavar="NAME", help="a module whose name contains NAME, not the largest")
     parser.add_argument(
-        "--by",
-        choices=xla_costs.BY,
-        default="instruction",
-        help="what a row is (%(default)s)",
+        "--by", choices=xla_costs.BY, default="instruction", help="what a row is (%(default)s)"
     )
-    parser.add_argument(
-        "--peak",
-        metavar="F,B",
-        type=peaks,
-        help=PEAK_HELP,
-    )
+    parser.add_argument("--peak", metavar="F,B", type=peaks, help=PEAK_HELP)
     parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
     add_showing(parser)
     return parser

@@ -30,9 +30,7 @@ def add_dump(parser: Parser) -> None:
     parser.add_argument("--passes", metavar="RE", help="passes that are dumped before and after; .* is all")
     parser.add_argument("--graphs", action="store_true", help="also TensorFlow's graphs and clusters")
     parser.add_argument(
-        "--profile",
-        action="store_true",
-        help="count cycles, which TensorFlow 1.15 does and 2.21 does not",
+        "--profile", action="store_true", help="count cycles, which TensorFlow 1.15 does and 2.21 does not"
     )
 
 

@@ -62,12 +62,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--by", choices=xla_ops.BY, default="instruction", help="what a row is (%(default)s)")
     parser.add_argument("--module", metavar="NAME", help="only modules whose name contains NAME")
-    parser.add_argument(
-        "--peak",
-        metavar="F,B",
-        type=peaks,
-        help=PEAK_HELP,
-    )
+    parser.add_argument("--peak", metavar="F,B", type=peaks, help=PEAK_HELP)
     inside = parser.add_mutually_exclusive_group()
     inside.add_argument("--open", action="store_true", help="below each fusion, the instructions in it")
     inside.add_argument("--fusion", metavar="NAME", help="this fusion and the instructions in it")

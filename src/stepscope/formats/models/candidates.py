@@ -142,10 +142,7 @@ def _messages(place: ModelPlace, odd: list[str]) -> Iterator[tuple[str, ModelPla
             if data
             else ByteLocation(where.path, where.offset + offset, length)
         )
-        yield (
-            kind if kind == "function_graph" else f"event_{kind}",
-            replace(place, shown=shown, where=part),
-        )
+        yield (kind if kind == "function_graph" else f"event_{kind}", replace(place, shown=shown, where=part))
 
 
 def _unpacked(source: Source) -> str:

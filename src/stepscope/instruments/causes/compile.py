@@ -23,11 +23,7 @@ class CompileCause(LineCause):
         """The function, and the line that calls it. The recorder was there when it was called; samples only
         come by."""
         retrace = longest_retrace(host, ps_per_step)
-        if retrace is None:
-            rows = host.ask("longest_traced")
-            function = rows[0][0] if rows else None
-        else:
-            function = retrace.function
+        function = _longest_traced(host) if retrace is None else retrace.function
         called = None if retrace is None else retrace.called
         found = super().explain(host, share, ps_per_step) if called is None else Explanation(place=called)
         others = _others(host)
@@ -44,6 +40,20 @@ class CompileCause(LineCause):
             return super().step_without(host, found)
         steps = [(step.dur_ps, step.sums) for step in host.all_steps if step.averaged]
         return step_without(steps, self.name, had_cores=host.had_cores)
+
+
+_MOST = 0.5
+"""A jitted function in which less of the compiling lies tells nothing of the rest."""
+
+
+def _longest_traced(host: HostSteps) -> str | None:
+    """The function whose calls traced for longest, or the jitted one that most of what compiles lies in."""
+    if rows := host.ask("longest_traced"):
+        return str(rows[0][0])
+    rows = host.ask("longest_jitted")
+    if not rows or rows[0][0] is None or rows[0][1] < _MOST * sum(spent_ps for _, spent_ps in rows):
+        return None
+    return str(rows[0][0]).removeprefix("PjitFunction(").removesuffix(")")
 
 
 _EXPLAINS = 0.25

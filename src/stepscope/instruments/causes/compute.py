@@ -17,7 +17,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
 from stepscope.instruments.causes.recomputing import recomputed
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
+from stepscope.instruments.causes.written_ops import written_op
 from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import statement
 
@@ -67,12 +67,14 @@ class ComputeCause(Cause):
         top, layer = host.top_op, host.top_layer
         stands_out = (layer.share or 0.0) >= self.thresholds.one_layer
         place = None if top.op is None else op_lines.creating_line(host.query, host.run_id, top.op)
+        place, made_share = _line_of_most(host, place)
         if place is None:
             place = self.traced_line(host)
         ran_in, gradients_too = self.line_of_ops(host, place)
-        written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
+        written = None if top.op_type is None else written_op(top.op_type)
         return Explanation(
             place=place,
+            made_share=made_share,
             spent_in=ran_in,
             gradients_too=gradients_too,
             recomputed=recomputed(host),
@@ -154,6 +156,19 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
         for times in (calls, gradients)
     )
     return place, backward_ps > _FEW * computed_ps
+
+
+def _line_of_most(host: HostSteps, longest_op: CodeLine | None) -> tuple[CodeLine | None, float | None]:
+    """The line that made most of the type of op which takes most, and the part of the type that it made where
+    that is less than half. longest_op: the line of the longest of its ops, which stays where lines are not
+    known."""
+    lines = {} if longest_op is None else host.lines_of_top_op
+    most = max(lines, key=lambda line: (lines[line], line), default=None)
+    if longest_op is None or most is None or f"{longest_op.file}:{longest_op.line}" not in lines:
+        return longest_op, None
+    file, _, line = most.rpartition(":")
+    made = op_lines.function_at(host.query, host.run_id, CodeLine(file, int(line), None))
+    return made, lines[most] if lines[most] < _MOST else None
 
 
 def line_of_runs(host: HostSteps) -> CodeLine | None:

@@ -20,13 +20,13 @@ from stepscope.instruments.causes.top_op import (
     TopLayer,
     TopLine,
     TopOp,
+    lines_of_top_op,
     top_layer_of,
     top_line_of,
     top_op_of,
     top_op_or_copies,
 )
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
-from stepscope.instruments.causes.written_ops import is_product, ops_of_libraries
 from stepscope.instruments.step_breakdown.evidence_kinds import kinds_by_source
 from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.library.statements import statement
@@ -108,8 +108,6 @@ class HostSteps:
     def top_op(self) -> TopOp:
         """The type of op that computes longest, or copies, within ops that compute."""
         found = top_op_of(self.ask)
-        if found.op_type is not None and not found.is_product:
-            found = found._replace(is_product=is_product(found.op_type, ops_of_libraries(self.query)))
         if found.on_device or not self.runs_inline:
             return found
         computed_ps = sum(step.sums.get("compute", 0) for step in self.all_steps)
@@ -145,6 +143,12 @@ class HostSteps:
         """The layer that computes longest. A look at the name of each op."""
         called = partial(self.query.ops_called_as_layers, self.run_id, self.host_id)
         return top_layer_of(self.ask, called, self.query.lines_of_ops(self.run_id))
+
+    @cached_property
+    def lines_of_top_op(self) -> Mapping[str, float]:
+        """The parts of the type of op that computes longest, by the line that made its ops. A look at each
+        op."""
+        return lines_of_top_op(self.ask, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def top_line(self) -> TopLine | None:

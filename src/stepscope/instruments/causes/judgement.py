@@ -203,6 +203,8 @@ class Explanation:
     """The evidence of a cause in a recording: its line, and what else is known of it."""
 
     place: CodeLine | None = None
+    made_share: float | None = None
+    """What the line `place` made of the type of op that takes most, where that is less than half of it."""
     called_from: CodeLine | None = None
     spent_in: CodeLine | None = None
     """The function that takes most of the time of `place`, where that only calls it."""

@@ -39,9 +39,11 @@ def creating_line(query: Query, run_id: str, op: str) -> CodeLine | None:
 
 def function_at(query: Query, run_id: str, place: CodeLine) -> CodeLine:
     """A line that made ops, with its function where that is known."""
-    rows = query(statement("lines_of_ops", run_id=run_id)).rows()
-    functions = (row[3] for row in rows if (row[1], row[2]) == (place.file, place.line))
-    return CodeLine(place.file, place.line, next(functions, None))
+    for name in ("lines_of_ops", "lines_of_instructions"):
+        for _, file, line, function in query(statement(name, run_id=run_id)).rows():
+            if (file, line) == (place.file, place.line):
+                return CodeLine(file, line, function)
+    return place
 
 
 def _layers_at(query: Query, run_id: str, place: CodeLine) -> int:

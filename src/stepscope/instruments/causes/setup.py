@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import inf
 
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Allocating, Explanation
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.thresholds import MEASURED, tuned
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetupThresholds(CauseThresholds):
+    """When a call that allocates is the first use of a device."""
+
+    first_use_ps: int = tuned(
+        5 * 10**10,
+        "the first call of a process, before any work of the device, makes its context, whatever it is asked "
+        "for: that takes 200 to 400 ms, and allocating 0.02 to 1 ms",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
+    most: float = tuned(
+        0.5, "it is what takes the time when it has this part of it", fitted_on=MEASURED, slack=(0.0, inf)
+    )
 
 
 class SetupCause(LineCause):
@@ -14,6 +33,7 @@ class SetupCause(LineCause):
 
     name = "setup"
     takes_along = False
+    thresholds: SetupThresholds = SetupThresholds()
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The line, and the calls that allocate, free or unload, of the kind that takes longest."""
@@ -23,5 +43,8 @@ class SetupCause(LineCause):
             return found
         name, calls, took_ps = rows[0][:3]
         all_ps = sum(row[2] for row in rows)
+        first_ps = next((row[0] for row in host.ask("first_setup")), 0)
+        if first_ps >= max(self.thresholds.first_use_ps, self.thresholds.most * all_ps):
+            return found
         of_code_ps = sum(row[2] for row in rows if "Unload" in row[0])
         return replace(found, allocating=Allocating(name, calls, took_ps, all_ps, of_code_ps))

@@ -17,8 +17,5 @@ class CauseThresholds:
     """From where on a label is a cause."""
 
     stands_out: float = tuned(
-        0.25,
-        STANDS_OUT,
-        slack=(0.053, 0.285),
-        by=("gpu/torch_svd.json.gz", "profile/kernels.rocprofv3.json"),
+        0.25, STANDS_OUT, slack=(0.053, 0.285), by=("gpu/torch_svd.json.gz", "profile/kernels.rocprofv3.json")
     )

@@ -130,6 +130,16 @@ def top_line_of(ask: AskHost, line_of: Mapping[str, str]) -> TopLine | None:
     return TopLine(longest, lines[longest] / top.all_own_ps, (longest, True) in parts)
 
 
+def lines_of_top_op(ask: AskHost, line_of: Mapping[str, str]) -> Mapping[str, float]:
+    """The parts of the type that computes longest, by the line that made its ops. ask, line_of: as for
+    top_layer_of."""
+    top = _top_kind(ask)
+    if top is None:
+        return {}
+    parts = _times_of_lines(_parts_of_lines(ask, top.place, line_of, top.kind))
+    return {line: own_ps / top.own_ps for line, own_ps in parts.items()}
+
+
 def _top_kind(ask: AskHost) -> TopKind | None:
     """The type of op that computes longest, on devices where there are any."""
     places = {row[0]: TopKind(*row) for row in ask("top_kinds_of_ops")}
@@ -163,11 +173,14 @@ def _times_of_lines(parts: Counter[tuple[str, bool]]) -> Counter[str]:
     return lines
 
 
-def _parts_of_lines(ask: AskHost, place: str, line_of: Mapping[str, str]) -> Counter[tuple[str, bool]]:
-    """What lines of the program have of the time, apart by whether it is that of gradients."""
+def _parts_of_lines(
+    ask: AskHost, place: str, line_of: Mapping[str, str], of_kind: str | None = None
+) -> Counter[tuple[str, bool]]:
+    """What lines of the program have of the time, apart by whether it is that of gradients. of_kind: only ops
+    of this type."""
     parts: Counter[tuple[str, bool]] = Counter()
-    for at, _, op, name, _, own_ps, _ in ask("computing_ops"):
-        if at != place or not own_ps:
+    for at, op_type, op, name, _, own_ps, _ in ask("computing_ops"):
+        if at != place or not own_ps or of_kind not in (None, op_type or op or name):
             continue
         called = op or name
         # The line of a gradient is that of the call which asks for all of them.

@@ -14,6 +14,7 @@ from typing import TypeVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments import traced_python
 from stepscope.instruments.causes.call_paths import CallPath
+from stepscope.instruments.foreign_files import is_foreign
 from stepscope.instruments.python_frame import recorded_call
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
@@ -213,7 +214,8 @@ def add_by_outermost(
         call, outer = around
         begin, end, (name, category, is_op) = timed
         meaning = labels.slice_meaning(name, category, is_op, False, end - begin)
-        if call is None and meaning.label == "python" and (frame := recorded_call(name)) and frame[1]:
+        frame = recorded_call(name) if call is None and meaning.label == "python" else None
+        if frame and frame[1] and not is_foreign(frame[0]):
             at = bisect_right(steps, (begin, inf)) - 1
             if at >= 0 and end <= steps[at][1]:
                 call = CodeLine(*frame)

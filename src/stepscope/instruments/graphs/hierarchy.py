@@ -141,11 +141,7 @@ class Hierarchy:
         sizes = _node_values(names, dict(query(statement("outputs_of_ops", run_id=run_id)).rows()))
         clusters = {row[0]: _cluster(row[3]) for row in nodes if row[3] is not None}
         return cls(
-            [(row[0], row[1], row[2]) for row in nodes],
-            [(a, b) for a, b, _ in edges],
-            times,
-            sizes,
-            clusters,
+            [(row[0], row[1], row[2]) for row in nodes], [(a, b) for a, b, _ in edges], times, sizes, clusters
         )
 
     def _scope_at(self, path: str) -> GraphScope:

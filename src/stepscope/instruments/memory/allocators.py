@@ -186,11 +186,7 @@ def _made_at(lines: Mapping[str, CodeLine], op_name: str) -> CodeLine | None:
 
 
 def _memory(
-    source: _Source,
-    held: AllocatorBlocks,
-    lives: Sequence[Life],
-    recorded: bool,
-    complete: bool,
+    source: _Source, held: AllocatorBlocks, lives: Sequence[Life], recorded: bool, complete: bool
 ) -> AllocatorMemory:
     lives_on_device = [life for life in lives if not held.device or life.first.run.device == held.device]
     passing = [life for life in lives_on_device if not life.lasting and life.first.bytes]

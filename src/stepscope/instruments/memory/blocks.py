@@ -118,11 +118,16 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
     """The blocks of each allocator, in order of allocation. A free belongs to the block at its address;
     without addresses, to the oldest block of that size allocated for the same execution. A free without an
     allocation releases a block from before the recording."""
-    moves_of: dict[tuple[str, str], list[Move]] = defaultdict(list)
+    return [_paired(of_one) for of_one in _moves_by_allocator(moves).values()]
+
+
+def _moves_by_allocator(moves: Iterable[Move]) -> dict[tuple[str, str], list[Move]]:
+    """The moves of each device and allocator."""
+    found: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free on other threads and devices: only the allocator identifies the block.
-        moves_of[move.device, move.allocator].append(move)
-    return [_paired(of_one) for of_one in moves_of.values()]
+        found[move.device, move.allocator].append(move)
+    return found
 
 
 def _paired(moves: Sequence[Move]) -> AllocatorBlocks:
@@ -160,49 +165,38 @@ def _paired(moves: Sequence[Move]) -> AllocatorBlocks:
 def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:
     """The most bytes that each device and allocator held at once: the peaks of pair(), without their
     blocks."""
-    found: dict[tuple[str, str], _Sum] = {}
+    return {key: _most_held(of_one) for key, of_one in _moves_by_allocator(moves).items()}
+
+
+def _most_held(moves: Sequence[Move]) -> int:
+    """The highest point of the curve of an allocator, from all of its moves in order of time."""
+    open_: _OpenBlocks[int] = _OpenBlocks()
+    changes: list[tuple[int, int]] = []  # as in stepscope.instruments.memory.peak.curve
+    before = 0  # bytes freed without an allocation
     for move in moves:
-        key = (move.device, move.allocator)
-        if (known := found.get(key)) is None:
-            known = found[key] = _Sum()
-        known.add(move)
-    return {key: total.most() for key, total in found.items()}
-
-
-class _Sum:
-    """The holdings of an allocator, when only their size matters."""
-
-    def __init__(self) -> None:
-        self._open: _OpenBlocks[int] = _OpenBlocks()
-        self._changes: list[tuple[int, int]] = []
-        """As in stepscope.instruments.memory.peak.curve."""
-        self._before = 0
-        """Bytes freed without an allocation."""
-        self._now = 0
-        self._first_total: int | None = None
-        """The first total that the allocator reported, less the moves before it."""
-
-    def add(self, move: Move) -> None:
-        """Adds a move. Moves arrive in order of time."""
         delta, name = move.delta_bytes, _name_of(move)
         if delta > 0:
-            self._open.add(name, delta)
-            self._changes.append((2 * move.ts_ps, delta))
+            open_.add(name, delta)
+            changes.append((2 * move.ts_ps, delta))
         else:
-            if (freed := self._open.take(name)) is None:
-                self._before -= delta
+            if (freed := open_.take(name)) is None:
+                before -= delta
             else:
                 delta = -freed
-            self._changes.append((2 * move.ts_ps + 1, delta))
-        self._now += move.delta_bytes
-        if self._first_total is None and move.total_bytes is not None:
-            self._first_total = move.total_bytes - self._now
+            changes.append((2 * move.ts_ps + 1, delta))
+    changes.sort(key=itemgetter(0))
+    held = before + max(_offset(moves, before) or 0, 0)
+    return max(accumulate((delta for _, delta in changes), initial=held))
 
-    def most(self) -> int:
-        """The highest point of the curve."""
-        base = 0 if self._first_total is None else max(self._first_total - self._before, 0)
-        self._changes.sort(key=itemgetter(0))
-        return max(accumulate((delta for _, delta in self._changes), initial=base + self._before))
+
+def _offset(moves: Iterable[Move], before: int) -> int | None:
+    """By how much the first total that the allocator reports exceeds what is known of; None without any."""
+    now = before
+    for move in moves:
+        now += move.delta_bytes
+        if move.total_bytes is not None:
+            return move.total_bytes - now
+    return None
 
 
 def _name_of(move: Move) -> object:

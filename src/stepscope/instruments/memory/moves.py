@@ -9,11 +9,10 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from stepscope import _core, strict_json
@@ -145,28 +144,32 @@ _KINDS = {
 
 
 def _kineto(query: Query, source_id: int, stream: Stream | None = None) -> list[Move]:
-    rows = sorted(_rows(query, "memory_instants", source_id), key=itemgetter(0, 1))
+    rows = _rows(query, "memory_instants", source_id)
     if not rows:
         return []
-    times, tracks, sizes, kinds, numbers, addresses, totals = zip(*rows, strict=True)
-    deltas = [size or 0 for size in _wholes(sizes)]
-    devices = list(map(_pytorch_device, kinds, numbers))
+    times, tracks, sizes, kinds, indices, addresses, totals = zip(*rows, strict=True)
+    deltas = [size or 0 for size in sizes]
+    devices = list(map(_pytorch_device, kinds, indices))
     ops: Iterable[str | None] = repeat(None)
     lines: Iterable[CodeLine | None] = repeat(None)
     if stream is not None:
-        given = [(*at, delta > 0) for *at, delta in zip(tracks, times, deltas, strict=True)]
-        around = _slices_around(stream, source_id, sorted({at[:2] for at in given if at[2]}))
-        ops, lines = zip(*(around.get(at[:2], _NOTHING) if at[2] else _NOTHING for at in given), strict=True)
+        gave = [at for at, delta in enumerate(deltas) if delta > 0]
+        gave.sort(key=tracks.__getitem__)  # within a thread they are in order of time
+        numbers, names, codes = _slices_around(stream, source_id, [(tracks[at], times[at]) for at in gave])
+        which = [_NOTHING] * len(rows)
+        for at, number in zip(gave, numbers, strict=True):
+            which[at] = number
+        ops, lines = [names[number] for number in which], [codes[number] for number in which]
     none = repeat(None)
     members = {
         "ts_ps": times,
         "delta_bytes": deltas,
         "allocator": devices,
         "device": devices,
-        "address": _wholes(addresses),
+        "address": addresses,
         "op_name": ops,
         "op_type": ops,
-        "total_bytes": _wholes(totals),
+        "total_bytes": totals,
         "code": lines,
     }
     # There are up to half a million: made from columns, they take a third of the time.
@@ -174,24 +177,24 @@ def _kineto(query: Query, source_id: int, stream: Stream | None = None) -> list[
     return [move for move in found if move.delta_bytes]
 
 
-_Around = tuple[str | None, CodeLine | None]
-"""The name of the innermost slice, None between slices; and the innermost line of the program's own code
-around it, or else of any code, None where no Python is on the stack."""
-_NOTHING: _Around = (None, None)
+_NOTHING = -1
+"""The number of no slice."""
 
 
 def _slices_around(
     stream: Stream, source_id: int, moments: Sequence[tuple[int, int]]
-) -> Mapping[tuple[int, int], _Around]:
-    """What is open at moments of threads, which come in order."""
+) -> tuple[Sequence[int], Sequence[str | None], Sequence[CodeLine | None]]:
+    """What is open at moments of threads, which come in order: numbers in the lists behind, which have the
+    name of the innermost slice; and the innermost line of the program's own code around it, or else of any
+    code, None where no Python is on the stack. The last ones, of _NOTHING, are None."""
     numbers, found = _core.innermost_slices(
         stream(statement("memory_threads", source_id=source_id)),
         stream(statement("memory_thread_names", source_id=source_id)),
         moments,
         _is_of_program,
     )
-    around = [(name, None if line is None else _line_of(line)) for name, line in found]
-    return {moment: around[at] for moment, at in zip(moments, numbers, strict=True) if at >= 0}
+    lines = [None if line is None else _line_of(line) for _, line in found]
+    return numbers, [*(name for name, _ in found), None], [*lines, None]
 
 
 def _line_of(name: str) -> CodeLine | None:
@@ -215,11 +218,10 @@ _PYTORCH_DEVICES = {
 
 
 @functools.cache
-def _pytorch_device(kind: str | None, number: str | None) -> str:
+def _pytorch_device(kind: int | None, number: int | None) -> str:
     """A device under PyTorch's name for it."""
-    place = _PYTORCH_DEVICES.get(_whole(kind), f"device type {kind}")
-    index = _whole(number)
-    return place if index is None or index < 0 else f"{place}:{index}"
+    place = _PYTORCH_DEVICES.get(kind, f"device type {kind}")
+    return place if number is None or number < 0 else f"{place}:{number}"
 
 
 def _whole(text: str | None) -> int | None:
@@ -228,14 +230,6 @@ def _whole(text: str | None) -> int | None:
         return None if text is None else int(text)
     except ValueError:
         return None
-
-
-def _wholes(texts: Sequence[str | None]) -> list[int | None]:
-    """The whole numbers of a column; None for anything else."""
-    try:
-        return list(map(int, texts))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return list(map(_whole, texts))
 
 
 @functools.cache

@@ -24,14 +24,9 @@ from stepscope.instruments.pipeline.trial_case import Case, Facts, Trial, Unknow
 from stepscope.instruments.pipeline.trials import HELPS, trials
 
 _PARALLEL = (
-    "parallelise_map",
-    "raise_parallelism",
-    "parallelise_batch",
-    "parallelise_reading",
-    "outer_parallelism",
-    "more_cores",
-    "larger_threadpool",
-)
+    "parallelise_map", "raise_parallelism", "parallelise_batch", "parallelise_reading", "outer_parallelism",
+    "more_cores", "larger_threadpool",
+)  # fmt: skip
 
 REMOVES = frozenset({"drop_python", "move_filter", "cache_here", "list_files_once", "smaller_shuffle"})
 """Changes that leave a stage nothing to do, or only what is needed."""

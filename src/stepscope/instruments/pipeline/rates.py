@@ -339,10 +339,7 @@ def _untold_width(stage: PipelineStage, seen: _Seen) -> int:
 
 
 def _outer(
-    stage: PipelineStage,
-    cores: int,
-    untold: Sequence[PipelineStage] | None,
-    outer: dict[PipelineStage, int],
+    stage: PipelineStage, cores: int, untold: Sequence[PipelineStage] | None, outer: dict[PipelineStage, int]
 ) -> int:
     """Threads that run it in parallel, because a parallel interleave further down has several inputs. untold:
     all stages, where nothing tells how many threads there are; then those that ran at once count."""

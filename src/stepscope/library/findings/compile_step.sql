@@ -6,8 +6,13 @@
 -- impact: {steps} {steps:step|steps} {steps:was|were} recorded on {host_id}, {impact_ps} in all,
 --   {steps:and it is a compile or warm-up step|and all of them are compile or warm-up steps}: {reason}. The
 --   times of ops are not typical of other steps.
--- action: Record a later step, after everything is compiled: the tenth, say, or several with
+-- action: Record a later step, after everything is compiled: the tenth, say.
+-- action_tensorflow: Record a later step, after everything is compiled: the tenth, say, or several with
 --   ProfilerHook(save_steps=...) or tf.profiler.experimental.start after a few steps.
+-- action_jax: Record a later step, after everything is compiled: call jax.profiler.start_trace after the first ten,
+--   say.
+-- action_pytorch: Record a later step, after everything is compiled: torch.profiler.schedule(wait=10, warmup=2,
+--   active=5) passes over the first ones.
 -- weakened_by: lost, capped, truncated
 -- reasoning: The first steps of a program trace functions, compile kernels and fill buffers; they last many
 --   times as long as later ones and spend the time on other ops. A timeline of one such step shows what

@@ -1,7 +1,7 @@
 -- One type of op takes much of the compute
 --
 -- question: Which type of op takes most of the time in which steps compute?
--- reads: _label_line, _computing_op, source, _drawn_source, _written_instruction
+-- reads: _label_line, _computing_op, source, _drawn_source
 -- severity: medium from half of the time of all ops, low from 40 % and for products of matrices and convolutions, which
 --   models are made of; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
@@ -65,15 +65,6 @@ computed AS (
   WHERE o.class = 'compute'
 ),
 
-library_products AS (
-  SELECT h.run_id AS of_run, h.name AS of_op
-  FROM _written_instruction AS h
-  WHERE
-    (h.opcode = 'custom-call' OR (h.opcode = 'fusion' AND h.fusion_kind = 'kCustom'))
-    AND (h.written_op LIKE '%/dot_general' OR h.written_op LIKE '%/conv_general_dilated')
-  GROUP BY h.run_id, h.name
-),
-
 ops AS (
   SELECT
     columns!(c, run_id, host_id, on_device, called, op_called),
@@ -89,7 +80,7 @@ ops AS (
 
 SELECT
   CASE
-    WHEN t.type_ps * 2 >= t.all_ps AND NOT product!(t.called) AND p.of_op IS NULL THEN 'medium'
+    WHEN t.type_ps * 2 >= t.all_ps AND NOT product!(t.called) THEN 'medium'
     ELSE 'low'
   END AS severity,
   CAST(t.type_ps AS BIGINT) AS impact_ps,
@@ -102,7 +93,7 @@ SELECT
   CASE WHEN t.own_ps < t.type_ps THEN share!(t.own_ps, t.type_ps) END AS largest_share,
   CAST(t.number AS BIGINT) AS runs,
   CAST(t.type_runs AS BIGINT) AS slices,
-  CASE WHEN t.on_device = 1 AND (product!(t.called) OR p.of_op IS NOT NULL) THEN 'bfloat16' END AS fewer_bits,
+  CASE WHEN t.on_device = 1 AND product!(t.called) THEN 'bfloat16' END AS fewer_bits,
   CASE
     WHEN
       NOT product!(t.called) AND t.type_ps < t.type_runs * 1000000000 AND t.called NOT LIKE '%String%'
@@ -110,7 +101,6 @@ SELECT
       THEN mean!(t.type_ps, t.type_runs)
   END AS mean_ps
 FROM ops AS t
-LEFT JOIN library_products AS p ON p.of_run = t.run_id AND p.of_op = t.op_called
 WHERE t.on_device = t.any_device AND t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0 AND t.called NOT LIKE '%Summary%'
   AND t.called NOT IN ('_XlaRun', 'XlaLaunch', '_XlaLaunch')
 ORDER BY nulls_last!(t.type_ps DESC, t.run_id, t.host_id, t.called, t.own_ps DESC, t.op_called)

@@ -6,9 +6,16 @@
 --   recording began with them, and none where the recorder saw which functions compile
 -- impact: {steps} of {all_steps} {all_steps:step|steps} on {host_id} {steps:compiles|compile}, {impact_ps}
 --   in all, the last one in step {last_step}.
--- action: Something changes from step to step: the shape of the last batch (drop_remainder=True), Python
---   values passed as arguments (pass tensors), functions created inside the loop. TensorFlow warns about
---   functions that retrace; jax.log_compiles() names them in JAX.
+-- action: Something changes from step to step: the shape of the last batch, Python values passed as arguments,
+--   functions created inside the loop.
+-- action_tensorflow: Something changes from step to step: the shape of the last batch (drop_remainder=True), Python
+--   values passed as arguments (pass tensors), functions created inside the loop. TensorFlow warns about functions
+--   that retrace.
+-- action_jax: Something changes from step to step: the shape of the last batch (drop it, or pad it), values of
+--   static arguments (pass arrays), functions created inside the loop. jax.log_compiles() names what compiles.
+-- action_pytorch: Something changes from step to step: the shape of the last batch (drop_last=True), Python values
+--   passed as arguments (pass tensors), functions created inside the loop. TORCH_LOGS=recompiles tells what; where
+--   sizes differ by nature, torch.compile(dynamic=True) compiles once for all of them.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A function is compiled for each new shape, dtype or Python argument that it is called with.
 --   Compiling at the start is expected; compiling again after an ordinary step means that something changes

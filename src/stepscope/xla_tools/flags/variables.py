@@ -112,7 +112,7 @@ DOCS = {
 
 IDLE = {
     "xla_hlo_profile": "Accepted, and does nothing in jaxlib 0.10.2 and TensorFlow 2.21; use "
-    "`stepscope xla ops`. TensorFlow 1.15 counted cycles of instructions.",
+    "`stepscope xla ops`. TensorFlow 1.15 counted cycles of instructions."
 }
 """Flags that libraries still take and that do nothing, with what to use."""
 

@@ -31,15 +31,8 @@ from stepscope.xla_tools.replay.wire import WireField
 
 _ALONG = ("constant", "iota", "after-all")
 _ALONG_WITH = (
-    "tuple",
-    "get-tuple-element",
-    "broadcast",
-    "bitcast",
-    "copy",
-    "reshape",
-    "convert",
-    "transpose",
-)
+    "tuple", "get-tuple-element", "broadcast", "bitcast", "copy", "reshape", "convert", "transpose",
+)  # fmt: skip
 _WAITS = (*COLLECTIVES, "send", "recv", "infeed", "outfeed")
 _CALLS_OUT = ("callback", "py_func", "pyfunc", "eagerpyfunc")
 """Parts of the names of custom calls into a process that has ended."""

@@ -7,7 +7,8 @@
 --   name
 --   made_in | text | file of the line
 --   made_on | int | line in that file
-SELECT h.name, MIN(h.in_file) AS made_in, MIN(h.on_line) AS made_on
+--   made_within | text | function that contains that line
+SELECT h.name, MIN(h.in_file) AS made_in, MIN(h.on_line) AS made_on, MIN(h.in_function) AS made_within
 FROM _written_instruction AS h
 WHERE h.run_id = $run_id AND h.in_file IS NOT NULL AND h.on_line IS NOT NULL
 GROUP BY h.name
