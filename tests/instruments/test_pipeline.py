@@ -18,6 +18,7 @@ from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report import bottleneck_answer, pipeline_changes
 from stepscope.report.pipeline import evidence
+from stepscope.report.stage_names import numbering
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
@@ -218,9 +219,35 @@ def test_a_reader_in_a_flat_map_of_the_users() -> None:
     spoken = [stage.spoken for stage in build(drawn.calls())[0]]
     assert spoken[1:] == [
         "flat_map (transformation 1)",
-        "flat_map inside flat_map (transformation 1)",
+        "TextLineDataset inside flat_map (transformation 1)",
         "TextLineDataset inside flat_map (transformation 1)",
     ]
+
+
+def test_the_names_of_the_files_of_a_reader_count() -> None:
+    """A reader of files is two transformations: names are the source. Inside an interleave it is none."""
+    drawn, inside = Drawn(), Drawn()
+    whole = (
+        ("Root", ""),
+        ("Root::Map", "MapDataset:2"),
+        ("Root::Map::FlatMap[0]", "FlatMapDataset:1"),
+        ("Root::Map::FlatMap[0]::TFRecord", "TFRecordDataset:3"),
+    )
+    part = (
+        ("Root", ""),
+        ("Root::Interleave[0]", "InterleaveDataset:1"),
+        ("Root::Interleave[0]::FlatMap[0]", "FlatMapDataset:7"),
+        ("Root::Interleave[0]::FlatMap[0]::TFRecord", "TFRecordDataset:8"),
+    )
+    for drawing, chain in ((drawn, whole), (inside, part)):
+        for i, (name, user) in enumerate(chain):
+            drawing.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
+    stages = build(drawn.calls())[0]
+    assert stages[2].spoken == "TFRecordDataset (transformation 1)"
+    assert "and TFRecordDataset counts as two, with the names of its files." in numbering(stages)
+    stages = build(inside.calls())[0]
+    assert stages[2].spoken == "TFRecordDataset inside interleave (transformation 1)"
+    assert numbering(stages).endswith("the source is 0.")
 
 
 def test_nothing_recorded_is_said_plainly() -> None:

@@ -341,3 +341,25 @@ def test_runs_of_one_file_leave_their_warm_up_out_as_well(recording):
         "WHERE averaged AND class = 'compute' GROUP BY ALL"
     ).rows()
     assert computing["MatMul"] == dict(averaged)["MatMul"] < 1e9
+
+
+def test_where_only_launches_were_recorded_that_is_why_nothing_is_known():
+    """Samples of a program would not tell what its accelerator does."""
+    text = run(str(SAMPLES / "run_metadata" / "gpu_without_cupti.pb"))
+    assert "goes: of the accelerator only launches were recorded." in text
+    assert "samples what the threads" not in text
+
+
+def test_ops_are_counted_in_the_runs_that_were_traced(recording):
+    """A recorder traces a few runs beside those that it times; elsewhere, runs are the steps themselves."""
+
+    def asked(*paths):
+        trace = stepscope.open(*paths)
+        (of,) = trace.query("SELECT DISTINCT run_id, host_id FROM step").rows()
+        rows = trace.query(statements.statement("traced_runs", run_id=of[0], host_id=of[1])).rows()
+        return rows, trace.query("SELECT count(*) FROM step WHERE recovered_from = 'file'").rows()
+
+    traced, runs = asked(str(TF1 / "unfed.tar.xz"))
+    assert traced == runs
+    assert traced[0][0] > 0
+    assert asked(*recording("session", "run_meta_*.pb"))[0] == []

@@ -1152,7 +1152,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "straggler": made_ranks.one_rank_arrives_last,
     "uneven_experts": made_ranks.one_rank_gets_most,
     "unhidden_collectives": made_ranks.collectives_in_the_open,
-    "unhidden_collectives, partly": made_ranks.collectives_partly_in_the_open,
+    "unhidden_collectives, part of it hidden": made_ranks.collectives_that_compute_hides_in_part,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "whole_table_updates": a_table_that_is_updated_whole,
     "whole_table_updates, PyTorch": made_tables.a_dense_gradient,

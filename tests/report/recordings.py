@@ -39,6 +39,7 @@ JUDGED: dict[str, str] = {
     "wait": STEPS + PYTHON + "cpu/python thread :  [$time sleep..................]",
     "idle": STEPS + PYTHON + "gpu/s7 device_stream :  [k:MatMul]                 [k]",
     "unknown": STEPS + PYTHON,
+    "unknown, only launches": STEPS + "gpu/compute lane! : [a:MatMul]",
     "only step": "step train : [train.....]\ncpu/pool thread : [a:MatMul]",
     "no steps": "cpu/pool thread : [a:MatMul....]",
 }

@@ -323,6 +323,11 @@ def _unknown(judgement: Judgement) -> str:
     )
     if not judgement.of_ops:
         return before  # The program may be in any language.
+    if judgement.launches_alone:
+        return (
+            f"{before}: of the accelerator only launches were recorded. The full trace level with CUPTI on "
+            "the library path would tell"
+        )
     return f"{before}. `stepscope record` samples what the threads of a Python program do, and would tell"
 
 

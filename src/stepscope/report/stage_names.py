@@ -80,7 +80,11 @@ def numbering(stages: Sequence[PipelineStage]) -> str:
     """What the numbers of stages count from. A full cache takes nothing from what is behind it."""
     outer = [stage for stage in stages if stage.nested_in is None]
     cached = any(stage.position == 0 and "Cache" in stage.short for stage in outer)
-    since = ", counted from the cache: what is behind it did not run." if cached else "; the source is 0."
+    readers = sorted({stage.reader for stage in outer if stage.reader is not None and stage.position == 1})
+    twice = f", and {readers[0]} counts as two, with the names of its files" if readers else ""
+    since = (
+        ", counted from the cache: what is behind it did not run." if cached else f"; the source is 0{twice}."
+    )
     fused = sorted({name for stage in outer for name in stage.written if name in _MAYBE_TWO})
     counted = (
         f" {' and '.join(fused)} {'counts' if len(fused) == 1 else 'count'} as one, if written as two, too."

@@ -219,8 +219,12 @@ def small_ops(host: HostSteps) -> tuple[int, int] | None:
         return None
     rows = [(self_ps or 0, runs) for at, *_, self_ps, runs in host.ask("computing_ops") if at == "host"]
     runs = sum(number for _, number in rows)
-    if runs < _MANY * len(host.all_steps):
+    if runs < _MANY * host.steps_of_ops:
         return None
-    mean_ps = sum(self_ps for self_ps, _ in rows) // runs
+    number, mean_ps = runs // host.steps_of_ops, sum(self_ps for self_ps, _ in rows) // runs
+    if host.traced_runs is not None:
+        # Where an op is traced, that takes longer than to run it.
+        computed_ps = sum(step.sums.get("compute", 0) for step in host.steps)
+        mean_ps = min(mean_ps, computed_ps // len(host.steps) // number)
     # On a busy machine, ops take as long again to get a core.
-    return (runs // len(host.all_steps), mean_ps) if mean_ps * host.had_cores < _SMALL_PS else None
+    return (number, mean_ps) if mean_ps * host.had_cores < _SMALL_PS else None

@@ -114,9 +114,8 @@ class DispatchCause(LineCause):
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""
         if host.top_op.on_device:
             return found
-        steps = len(host.all_steps)
-        loop = graph_loop(host.ask("computing_ops"), steps)
-        unseen = unseen_loop(host.ask("loops_of_graphs"), steps) if loop is None else None
+        loop = graph_loop(host.ask("computing_ops"), host.steps_of_ops)
+        unseen = unseen_loop(host.ask("loops_of_graphs"), len(host.all_steps)) if loop is None else None
         named = loop or unseen
         made = None if named is None else creating_line(host.query, host.run_id, named.op)
         if named is None or made is None:

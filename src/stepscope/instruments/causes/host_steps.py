@@ -62,6 +62,16 @@ class HostSteps:
         return round(fmean(step.dur_ps for step in self.steps))
 
     @cached_property
+    def traced_runs(self) -> int | None:
+        """In how many runs its ops were recorded, where these are none of its steps; None where they are."""
+        return next((traced for (traced,) in self.ask("traced_runs")), None)
+
+    @property
+    def steps_of_ops(self) -> int:
+        """In how many steps its ops were recorded."""
+        return self.traced_runs or len(self.all_steps)
+
+    @cached_property
     def stacks(self) -> StackEvidence:
         """Samples of its stacks; of no source where none were taken."""
         stacks = stacks_of_host(self.query, self.run_id, self.host_id)

@@ -289,6 +289,8 @@ class Explanation:
     """Those that tell `place`."""
     before_ps: int | None = None
     """Where the cause is unknown and no step is known, what of it passes before the first op."""
+    launches_alone: bool = False
+    """Whether the cause is unknown, and of an accelerator only launches were recorded."""
     garbage: GarbageCollection | None = None
     """What collecting garbage takes of the steps; None where it is little."""
     stores: Stored | None = None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from stepscope import library
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import Cause
@@ -30,6 +31,14 @@ class UnknownThresholds(CauseThresholds):
     of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=(0.0, inf))
 
 
+def _launches_alone(host: HostSteps) -> bool:
+    """Whether of a device of the host only what launched its work was recorded, as the finding has it."""
+    found = library.entry("rows_are_launches")
+    place = [field.name for field in found.columns].index("run_id")
+    rows = host.query(found.statement).rows()
+    return any(row[place : place + 2] == (host.run_id, host.host_id) for row in rows)
+
+
 class UnknownCause(Cause):
     """Nothing is known."""
 
@@ -43,7 +52,9 @@ class UnknownCause(Cause):
         rows = host.ask("before_first_op") if len(host.steps) == 1 else ()
         before_ps = max((row[0] for row in rows), default=0)
         telling = before_ps >= self.thresholds.before * ps_per_step
-        return Explanation(before_ps=min(before_ps, ps_per_step) if telling else None)
+        return Explanation(
+            before_ps=min(before_ps, ps_per_step) if telling else None, launches_alone=_launches_alone(host)
+        )
 
     def line_of(self, evidence: StackEvidence) -> CodeLine | None:
         """The line of the program that has most of it, as the last of the calls on the stack."""

@@ -59,9 +59,8 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     _count_from_source(ordered)
     for stage in ordered:
         _place(stage)
-        if stage.above is not None and stage.above is stage.nested_in:
-            # A flat_map that the user wrote has another one in its function: the reader's.
-            stage.reader = stage.above.reader = reader_of(stage.user_stage) or stage.above.reader
+        if stage.above is not None and stage.nested_in in (stage.above, stage.above.nested_in):
+            _name_reader(stage, stage.above)
         stage.lane = f"function:{stage.number}" if stage.ahead else stage.consumer_lane
     return ordered, of
 
@@ -274,6 +273,16 @@ def _place(stage: PipelineStage) -> None:
     elif above is stage.above and above.position == 1:
         # A rewrite renumbered it: the input of the first transformation is the source all the same.
         stage.position = 0
+
+
+def _name_reader(stage: PipelineStage, above: PipelineStage) -> None:
+    """What reads files does so in the function of a flat_map over their names, which is the reader's as well.
+    A flat_map that the user wrote has that one in its function."""
+    reader = reader_of(stage.user_stage)
+    if above is stage.nested_in:
+        stage.reader = above.reader = reader or above.reader
+    elif reader is not None and above.short.startswith("FlatMap"):
+        above.reader = reader
 
 
 def _find_ahead(stages: Collection[PipelineStage], of: dict[str, PipelineStage]) -> None:

@@ -100,7 +100,9 @@ class PipelineStage:
     def is_whole(self) -> bool:
         """Whether the function that made it is not the user's: both are one transformation."""
         outer = self.nested_in
-        return outer is not None and (self.reader is not None or self.written == [FROM_GENERATOR])
+        if outer is None:
+            return False
+        return (self.reader is not None and self.reader == outer.reader) or self.written == [FROM_GENERATOR]
 
     @property
     def spoken(self) -> str:
