@@ -88,6 +88,17 @@ def test_a_layer_that_takes_most_stands_out():
     within = [f"{called}gradient_tape/net/dense/MatMul/MatMul", f"{called}net/dense/MatMul"]
     assert {layer_of(name) for name in within} == {f"{called}net/dense"}
     assert forward_of(within[0]) == within[1]
+    # Names of TensorFlow 2.21, of an LSTM of Keras and its gradient, and of a loop of TensorFlow 1.
+    loops = [
+        "net/lstm/while/body/_27/net/lstm/while/lstm_cell/MatMul",
+        "gradient_tape/net/lstm/while/net/lstm/while_grad/body/_135/gradient_tape/net/lstm/while/gradients/net/lstm/"
+        "while/lstm_cell_grad/MatMul",
+        "gradient_tape/net/lstm/TensorArrayUnstack/Range",
+    ]
+    assert {layer_of(name) for name in loops} == {"net/lstm"}
+    assert layer_of("rnn/while/rnn/basic_lstm_cell/MatMul") == "rnn"
+    assert layer_of("train/gradients/rnn/while/rnn/basic_lstm_cell/MatMul_grad/MatMul") == "rnn"
+    assert layer_of("while/MatMul") is None
     assert layer_of("MatMul") is None
     assert layer_of("gradients/MatMul_grad/MatMul") is None
     assert ranking.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"

@@ -3,7 +3,9 @@
 TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
 `gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people and
 layers name do not. What runs within a function that a function calls, as Keras compiles its steps, has the
-name of that call before all of this: `StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`.
+name of that call before all of this: `StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`. The body of
+a loop is such a function, and has the scopes of the loop once more:
+`model/lstm/while/body/_27/model/lstm/while/lstm_cell/MatMul`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ import re
 from functools import lru_cache
 
 _CALLS = re.compile(r"^((Stateful)?PartitionedCall(_\d+)?/)*")
+_BODY = re.compile(r"^.*/_\d+/")
 _BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
+_LOOP = re.compile(r"(while|cond)(_\d+)?")
+"""Scopes that TensorFlow makes for loops and branches: what is in them is of the layer around."""
 
 
 def layer_of(op: str) -> str | None:
@@ -24,7 +29,11 @@ def layer_of(op: str) -> str | None:
 def layer_of_scope(scope: str) -> str | None:
     """The same for all ops of a scope. scope: with its last slash; empty for none."""
     path = _CALLS.sub("", scope)
-    scopes = _BACKWARD.sub("", path).split("/")[:-1]
+    # In the gradient of a loop, all of its scopes come before those of what a gradient belongs to.
+    inner = _BODY.sub("", path).rpartition("/gradients/")[2]
+    scopes = _BACKWARD.sub("", inner).split("/")[:-1]
+    loop = next((at for at, one in enumerate(scopes) if _LOOP.fullmatch(one)), len(scopes))
+    del scopes[loop:]
     while scopes and scopes[-1][:1].isupper():
         scopes.pop()
     return scope.removesuffix(path) + "/".join(scopes) if scopes else None

@@ -8,11 +8,12 @@
 --   median is {impact_ps} in all.
 -- action: Compare the step with an ordinary one: `op_time_over_steps` shows which ops differ, `idle_gaps`
 --   and `step_list` show whether it waits. The usual causes are checkpoints, evaluation, garbage
---   collection, a shuffle buffer that fills and, in the first step of a program, warm-up.
+--   collection, a shuffle buffer that fills, waiting for work that earlier steps only queued and, in the
+--   first step of a program, warm-up.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A mean hides that most steps are quick and few are very slow, and their causes differ:
 --   checkpoints, evaluation, garbage collection, a buffer that fills. The median represents the ordinary
---   step; the time of slow steps above it is what could be saved.
+--   step; the time of slow steps above it is what could be saved, but for work of others that they wait for.
 -- formula: slow = steps longer than 2 x the median of their kind (at least four steps); impact = sum over
 --   slow steps of (duration - median); reported when impact >= 0.05 x the sum of all steps, medium from
 --   0.2.

@@ -19,10 +19,10 @@ use crate::input::{Codec, Input};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-pub use sniff::{Version, version};
+pub use sniff::{Version, sniff, version};
 
 /// The entry of checkpoints in the list of formats: listed, not decoded.
-pub const FORMAT: Format = Format { name: "checkpoint", sniff: sniff::sniff, decode: None, lazy: None };
+pub const FORMAT: Format = Format { name: "checkpoint", sniff, decode: None, lazy: None };
 
 /// A tensor as the index has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
