@@ -32,7 +32,7 @@ def layer_of_scope(scope: str) -> str | None:
     # In the gradient of a loop, all of its scopes come before those of what a gradient belongs to.
     inner = _BODY.sub("", path).rpartition("/gradients/")[2]
     scopes = _BACKWARD.sub("", inner).split("/")[:-1]
-    loop = next((at for at, one in enumerate(scopes) if _LOOP.fullmatch(one)), len(scopes))
+    loop = next((at for at, name in enumerate(scopes) if _LOOP.fullmatch(name)), len(scopes))
     del scopes[loop:]
     while scopes and scopes[-1][:1].isupper():
         scopes.pop()
