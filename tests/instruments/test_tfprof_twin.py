@@ -65,6 +65,7 @@ def twin(query: Any) -> Sums:
             or (
                 producer in ("horovod", "viztracer", "unknown")
                 and category not in ("user_annotation", "python_function")
+                and not (producer == "horovod" and len(row[3]) <= 3)  # ranks that are ready
             )
         )
 
