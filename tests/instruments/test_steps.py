@@ -145,7 +145,7 @@ def test_compiling_steps_are_left_out():
     twice = [mark("XlaCompile", begin, length) for begin, length in ((1, 9), (100, 90), (150, 90))]
     assert find([*marks, *twice], TRACKS)[0].reason == "the compiler takes 50 % of it"  # together 9 + 140 ms
     traced = find([*marks, mark("f", 0, 290, is_call=True, traced=True)], TRACKS)[0]
-    # The call ran what it traced, too, so that this is no part of the step that compiling takes.
+    # The call also ran what it had traced, so the compiler does not have all of it.
     assert (traced.kind, traced.reason) == ("compile", "calls that trace take 97 % of it")
     # Compiling that takes a twentieth of a step does not make it another kind of step.
     cheap = find([*marks[1:], mark("XlaCompile", 301, 0.4)], TRACKS)[0]

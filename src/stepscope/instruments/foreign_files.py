@@ -1,5 +1,5 @@
-"""Files of Python itself and of libraries, by their names alone: some recorders keep no folders, and a line
-of such a file is no place in a program."""
+"""Files of Python and of libraries that are known by name: some recorders do not keep folders, and a line of
+such a file is not in the program."""
 
 from __future__ import annotations
 

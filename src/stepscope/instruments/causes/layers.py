@@ -15,7 +15,8 @@ from functools import lru_cache
 
 _CALLS = re.compile(r"^((Stateful)?PartitionedCall(_\d+)?/)*")
 _BODY = re.compile(r"^.*/_\d+/")
-_BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
+# In the gradient of a loop, its scopes come before those of what a gradient belongs to.
+_BACKWARD = re.compile(r"^(.*/)?(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
 _LOOP = re.compile(r"(while|cond)(_\d+)?")
 """Scopes that TensorFlow makes for loops and branches: what is in them is of the layer around."""
 
@@ -29,9 +30,7 @@ def layer_of(op: str) -> str | None:
 def layer_of_scope(scope: str) -> str | None:
     """The same for all ops of a scope. scope: with its last slash; empty for none."""
     path = _CALLS.sub("", scope)
-    # In the gradient of a loop, all of its scopes come before those of what a gradient belongs to.
-    inner = _BODY.sub("", path).rpartition("/gradients/")[2]
-    scopes = _BACKWARD.sub("", inner).split("/")[:-1]
+    scopes = _BACKWARD.sub("", _BODY.sub("", path)).split("/")[:-1]
     loop = next((at for at, name in enumerate(scopes) if _LOOP.fullmatch(name)), len(scopes))
     del scopes[loop:]
     while scopes and scopes[-1][:1].isupper():

@@ -7,7 +7,7 @@
 --   the one that runs counts.
 -- columns:
 --   id | int | its row in hlo_instruction
---   run_id, module_id, name
+--   run_id, name
 --   written_type | text | type of the op: dot_general
 --   goes_by_op | int | 1 for products, and for what a library runs, as its name tells who runs it
 --   in_file | text | file of the line that made it
@@ -52,7 +52,7 @@ products AS (
 )
 
 SELECT
-  columns!(t, id, run_id, module_id, name),
+  columns!(t, id, run_id, name),
   COALESCE(p.product_type, t.own_type) AS written_type,
   t.goes_by_op,
   CASE WHEN p.product_type IS NULL THEN t.of_file ELSE p.product_file END AS in_file,

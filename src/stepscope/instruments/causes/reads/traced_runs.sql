@@ -1,4 +1,4 @@
--- In how many runs of a session were the ops of a host recorded, where averages include other steps alone?
+-- In how many traced runs of a session were the ops of a host recorded, where averages include only other steps?
 --
 -- reads: step
 -- parameters: run_id, host_id
