@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from stepscope.capture.callers import Caller, WatchedCall
+from stepscope.capture.clocks import time_ns
 from stepscope.capture.loops import Site
+from stepscope.capture.plan import PATIENCE, RecordingPlan
+from stepscope.capture.recorder import Recorder
 from stepscope.capture.step_check import Hindsight
 from tests.capture.launching import PROGRAMS, facts, lines, record
 
@@ -49,6 +52,35 @@ def test_what_goes_on_in_the_same_loop_or_is_no_surer_is_not() -> None:
         assert after(Hindsight(recorded(10), 3), 1000, 100, how, loops) is None
 
 
+def test_training_is_surer_than_an_evaluation_before_it() -> None:
+    evaluation = Caller("keras_evaluation", "test batch", Site(((1, 14),), ()))
+    evaluation.saw(0, 0, 10, True)
+    assert after(Hindsight(evaluation, 3), 100, 10, "keras_batch", ()) is not None
+    assert after(Hindsight(evaluation, 3), 100, 10, "keras_evaluation", ()) is None
+
+
+def test_a_loop_that_ends_early_gives_way_to_the_next(tmp_path: Path) -> None:
+    """Two functions of one kind, one after the other; the second begins a long time later."""
+    recorder = Recorder(RecordingPlan(str(tmp_path / "out"), warmup=1, pieces=()))
+
+    def called(name: str, after_s: float = 0.0) -> None:
+        now_ns = time_ns() + int(after_s * 1e9)
+        site = Site(((1, 54),), ())
+        recorder.step(WatchedCall("function_call", (name,), name, now_ns, now_ns + 10**6, site=site))
+
+    for _ in range(6):
+        called("prepare")
+    assert recorder.course.state == "recording"
+    called("train", PATIENCE / 2)
+    assert recorder.course.state == "recording"
+    for number in range(200):
+        called("train", 2 * PATIENCE + number)
+    told = facts(tmp_path / "out")
+    assert told["given_up"] == {"name": "prepare", "how": "function_call", "steps": 4}
+    assert [session["name"] for session in told["sessions"]] == ["train"]
+    assert not recorder.listening
+
+
 @pytest.mark.repeats("each case records JAX or TensorFlow for half a minute")
 @pytest.mark.parametrize(
     ("case", "framework", "name", "how"),
@@ -56,6 +88,7 @@ def test_what_goes_on_in_the_same_loop_or_is_no_surer_is_not() -> None:
         ("arrays", "jax", "train", "jax"),
         ("evaluation", "jax", None, "jax_op"),
         ("statistics", "tensorflow", "train", "function_call"),
+        ("evaluated", "tensorflow", "train batch", "keras_batch"),
     ],
 )
 def test_program(case: str, framework: str, name: str | None, how: str, tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple
 from .loops import NOWHERE, Site
 
 LEVELS = (
-    "own", "keras_batch", "session_run", "optimizer", "jax", "function_call", "next_element", "next_batch",
-    "gradient", "library_function", "jax_op", "backward", "module",
+    "own", "keras_batch", "session_run", "optimizer", "jax", "function_call", "next_element",
+    "keras_evaluation", "next_batch", "gradient", "library_function", "jax_op", "backward", "module",
 )  # fmt: skip
 """Kinds of calls, the most certain mark of a step first."""
 
 FRAMEWORK = {
     "own": "own",
     "keras_batch": "keras",
+    "keras_evaluation": "keras",
     "session_run": "tf1_session",
     "optimizer": "torch",
     "next_batch": "torch",
@@ -102,7 +103,7 @@ class Caller:
     def loop(self) -> Optional[int]:
         """Identity of the code with the loop of the steps. Keras loops by itself; the loop around its call
         runs once for many steps."""
-        return self.site.loops[-1][0] if self.site.loops and self.how != "keras_batch" else None
+        return self.site.loops[-1][0] if self.site.loops and FRAMEWORK[self.how] != "keras" else None
 
     def weight_ns(self) -> int:
         """Time within its calls if all had been as long as the latest ones' median. Not the sum: on a busy

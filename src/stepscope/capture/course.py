@@ -15,13 +15,13 @@ from .observers import Observers
 from .output import Output, write_earlier, write_step
 from .pace import StepWatcher
 from .pieces import RecordingPieces
-from .plan import STEPS
+from .plan import PATIENCE, STEPS
 from .profiler import Profilers, now_ns, settle_devices
 from .profiler_runs import ProfilerRuns
 from .program import Program
 from .session_facts import SessionFacts
 from .step_check import WEAK, Hindsight
-from .steps_after import StepsAfter
+from .steps_after import AFTER_NS, StepsAfter
 from .switches import switches
 from .torch_profiler import MOST_GROWN_BYTES
 
@@ -45,6 +45,8 @@ class Course:
     """Watches the calls after a recording whose steps had a weak mark."""
     held_until_ns = 0
     """When a profiler was last started or stopped: that time belongs to no step."""
+    _over = False
+    """Whether the loop of the steps ended before enough of them were recorded."""
     _listed = False
     """Whether the steps before the recording have been written."""
     _next_at = 0
@@ -119,6 +121,22 @@ class Course:
             caller.last_end_ns = self.held_until_ns = now_ns()
             self.observers.resume()
         self._profilers.step_begins(caller.count if call.number is None else call.number + 1)
+
+    def called_beside(self, end_ns: int) -> None:
+        """A call ended that is no step. Where no step has ended for long, their loop is over."""
+        assert self.pace.anchor is not None
+        caller = self.pace.callers[self.pace.anchor]
+        idle_ns = end_ns - max(caller.last_end_ns or 0, self.held_until_ns)
+        if self.state == RECORDING and self.plan.gives_up(idle_ns / 1e9):
+            self._output.problem(
+                "fewer steps than asked for",
+                f"{self.session.steps} recorded, and none has ended in {PATIENCE:.0f} s since",
+                "mark steps with stepscope.capture.step(i)",
+            )
+            self._over = True
+            self.end(caller)
+        elif self.state == AFTER and idle_ns > AFTER_NS:
+            self._leave(caller)
 
     def _traced(self, caller: Caller) -> None:
         """All steps for RunMetadata have run."""
@@ -243,7 +261,7 @@ class Course:
             return
         # Steps after the recording show the cost of tracing, which a short warm-up does not, and where
         # steps spend their time without it.
-        if self._after.are_wanted(caller, self.session.facts["first_step"]):
+        if not self._over and self._after.are_wanted(caller, self.session.facts["first_step"]):
             self.state = AFTER
             return
         self._leave(caller)
@@ -253,7 +271,7 @@ class Course:
         folder = self._open()
         self.observers.stop(folder)
         folder.save()
-        if caller.how not in WEAK:
+        if caller.how not in WEAK and not self._over:
             if not self.observers.is_live:
                 self._finish()
                 return
@@ -261,12 +279,12 @@ class Course:
             self.state = LIVE
             return
         self.pieces.rest(self._open(), caller)
-        self.hindsight = Hindsight(caller, self.plan.warmup)
+        self.hindsight = Hindsight(caller, self.plan.warmup, self._over)
         self.state = IN_DOUBT
 
     def start_again(self, pace: StepWatcher, call: WatchedCall) -> None:
         """Discards the recording, and records the steps that another watcher has found."""
-        self.pace, self.hindsight = pace, None
+        self.pace, self.hindsight, self._over = pace, None, False
         assert pace.anchor is not None
         folder = self._open()
         given_up = {name: self.session.facts[name] for name in ("name", "how", "steps")}

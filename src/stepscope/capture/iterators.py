@@ -14,6 +14,7 @@ from . import clocks
 from .callers import WatchedCall
 from .datasets import DatasetSites
 from .folder import Folder
+from .keras import begun_batches
 from .machine import threads
 from .padding import LOOKS, Padding
 from .patches import Patches
@@ -100,6 +101,8 @@ class Iterators:
             tracked = self._by_id.get(id(self_))
             if tracked is None or not recorder.listening or not context.executing_eagerly():
                 return next_(self_)
+            if begun_batches(recorder.local):
+                return next_(self_)  # part of a batch of Keras, which is the step
             # A step of a plain loop goes from one request for an element to the next: wait, then body.
             now = clocks.time_ns()
             last, tracked.last_begin_ns = tracked.last_begin_ns, now

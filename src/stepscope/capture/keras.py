@@ -1,5 +1,7 @@
 """Steps of Keras 2 and 3: batches of fit, evaluate and predict, between the calls of its callbacks.
 
+Batches of training mark steps more surely than the others: a program may evaluate a model before it trains
+it.
 The list of callbacks is watched, not extended: another callback could change what Keras does.
 """
 
@@ -43,7 +45,7 @@ def watch(recorder: Recorder, module: Any) -> None:
                     end_ns = clocks.time_ns()
                     recorder.step(
                         WatchedCall(
-                            "keras_batch",
+                            "keras_batch" if kind == "train" else "keras_evaluation",
                             ("keras", kind),
                             f"{kind} batch",
                             begin_ns,

@@ -23,7 +23,8 @@ class RecordingPlan:
 
     warmup: settled steps to let go by first, those without tracing or compilation. steps, seconds: the length
     of one recording; with neither it lasts at least STEPS steps and SECONDS seconds, so that bursts of the
-    input show, but after PATIENCE seconds ends with the step that runs. every: a recording each so many
+    input show, but after PATIENCE seconds ends with the step that runs, or without it when
+    none has ended for so long. every: a recording each so many
     steps. state: the launcher's folder for notes of processes; None when used from code.
     live: whether steps are watched on to the end of the program, for whoever looks while it runs.
     ring: how many of the last steps are kept in full meanwhile, for a moment that matters; implies live.
@@ -85,6 +86,10 @@ class RecordingPlan:
         if self.steps is not None or self.every is not None:
             return steps >= (self.steps or STEPS)
         return (steps >= STEPS and seconds >= SECONDS) or (steps >= 1 and seconds >= PATIENCE)
+
+    def gives_up(self, seconds: float) -> bool:
+        """True when no step has ended for so long that a recording does not wait for the next."""
+        return self.seconds is self.steps is self.every is None and seconds > PATIENCE
 
     def asked(self) -> Dict[str, Any]:
         """The plan in the capture: only the options that were given."""

@@ -36,7 +36,7 @@ class ProfilerRuns:
         """Whether the steps are PyTorch's. A program that imports TensorFlow, too, may only write logs with
         it; one that imports PyTorch may only load with it."""
         frameworks = self._program.frameworks
-        if "torch" not in frameworks or how not in ("own", "keras_batch"):
+        if "torch" not in frameworks or FRAMEWORK[how] not in ("own", "keras"):
             return FRAMEWORK[how] == "torch"
         seen = any(FRAMEWORK[caller.how] == "torch" for caller in callers.values())
         return seen or self._program.optimizes() or not {"tensorflow", "jax"}.intersection(frameworks)

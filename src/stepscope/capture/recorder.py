@@ -196,6 +196,8 @@ class Recorder:
         if anchor is not None and call.how == "session_run" and key[-1] == anchor[-1]:
             self._runs += 1
         if key != anchor:
+            if anchor is not None:
+                course.called_beside(call.end_ns)
             return
         number = caller.count - 1 if call.number is None else call.number
         course.observers.step_ended(StepTimes(number, begin_ns, call_ns, call.end_ns))

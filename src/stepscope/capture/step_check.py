@@ -11,25 +11,29 @@ from typing import Optional, Tuple
 from .callers import LEVELS, Caller, WatchedCall
 from .pace import StepWatcher
 
-WEAK = ("next_element", "next_batch", "gradient", "library_function", "jax_op", "backward", "module")
-"""Marks that loops which set up have, too."""
+WEAK = (
+    *("next_element", "keras_evaluation", "next_batch", "gradient"),
+    *("library_function", "jax_op", "backward", "module"),
+)
+"""Marks that loops which set up or evaluate have, too."""
 
 
 class Hindsight:
-    """Watches what comes after a recording. caller: what marked its steps; warmup: as for Pace."""
+    """Watches what comes after a recording. caller: what marked its steps; warmup: as for StepWatcher; over:
+    its loop ended before enough steps were recorded, so that another of the same kind may be the steps."""
 
-    def __init__(self, caller: Caller, warmup: int) -> None:
+    def __init__(self, caller: Caller, warmup: int, over: bool = False) -> None:
         self.pace = StepWatcher(warmup)
         """Calls after the recording."""
-        self._level = LEVELS.index(caller.how)
+        self._weakest = LEVELS.index(caller.how) - (0 if over else 1)
         self._loops = frozenset(caller.site.loops)
         self._begin_ns = caller.spans[0][0]
         self._lasted_ns: Optional[int] = None
 
     def surer(self, call: WatchedCall) -> bool:
-        """True for a call that marks steps more surely, from a loop that has nothing to do with the recorded
-        one: not an evaluation now and then, nor what a step calls."""
-        return LEVELS.index(call.how) < self._level and self._loops.isdisjoint(call.site.loops)
+        """True for a call that marks steps surely enough, from a loop that has nothing to do with the
+        recorded one: not an evaluation now and then, nor what a step calls."""
+        return LEVELS.index(call.how) <= self._weakest and self._loops.isdisjoint(call.site.loops)
 
     def saw(self, call: WatchedCall, key: Tuple[object, ...], settled: bool) -> bool:
         """Counts such a call. True when calls like it are the steps, and ready to be recorded."""

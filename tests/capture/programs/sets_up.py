@@ -84,5 +84,21 @@ def statistics(steps: int) -> None:
         train(x)
 
 
+def evaluated(steps: int) -> None:
+    """Evaluates a model of Keras before it trains it, and predicts after each batch of training."""
+    import numpy as np
+    import tensorflow as tf
+
+    class Watch(tf.keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: object = None) -> None:
+            self.model.predict(x[:160], verbose=0)
+
+    x, y = np.ones((32 * steps, 8), np.float32), np.ones((32 * steps, 1), np.float32)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(16), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.evaluate(x, y, verbose=0)
+    model.fit(x, y, verbose=0, callbacks=[Watch()])
+
+
 globals()[sys.argv[1]](STEPS)
 print(f"STEPS {STEPS}")
