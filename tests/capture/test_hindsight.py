@@ -10,7 +10,7 @@ import pytest
 from stepscope.capture.callers import Caller, WatchedCall
 from stepscope.capture.clocks import time_ns
 from stepscope.capture.loops import Site
-from stepscope.capture.plan import PATIENCE, RecordingPlan
+from stepscope.capture.plan import PATIENCE, STEPS, RecordingPlan
 from stepscope.capture.recorder import Recorder
 from stepscope.capture.step_check import Hindsight
 from tests.capture.launching import PROGRAMS, facts, lines, record
@@ -27,15 +27,20 @@ def recorded(rounds_ns: int) -> Caller:
 
 
 def after(
-    doubt: Hindsight, begin_ns: int, step_ns: int, how: str, loops: tuple[tuple[int, int], ...]
+    doubt: Hindsight,
+    begin_ns: int,
+    step_ns: int,
+    how: str,
+    loops: tuple[tuple[int, int], ...],
+    most: int = 500,
 ) -> int | None:
     """How many steps of a loop that comes then until they are the ones to be recorded."""
-    for number in range(1, 500):
+    for number in range(1, most + 1):
         call = WatchedCall(
             how, ("jit", 0), "train", begin_ns, begin_ns + step_ns, site=Site(((1, 54),), loops)
         )
         key = (how, "jit", 0, call.site.at, 0)
-        if doubt.surer(call) and doubt.saw(call, key, number > 1):
+        if doubt.counts(call) and doubt.saw(call, key, number > 1):
             return number
         begin_ns += step_ns
     return None
@@ -55,8 +60,22 @@ def test_what_goes_on_in_the_same_loop_or_is_no_surer_is_not() -> None:
 def test_training_is_surer_than_an_evaluation_before_it() -> None:
     evaluation = Caller("keras_evaluation", "test batch", Site(((1, 14),), ()))
     evaluation.saw(0, 0, 10, True)
-    assert after(Hindsight(evaluation, 3), 100, 10, "keras_batch", ()) is not None
-    assert after(Hindsight(evaluation, 3), 100, 10, "keras_evaluation", ()) is None
+    assert after(Hindsight(evaluation, 3), 100, 10, "keras_batch", ()) == 11
+    assert after(Hindsight(evaluation, 3), 100, 10, "keras_evaluation", ()) == 51
+
+
+def test_rounds_of_the_loop_around_are_the_steps_when_the_recorded_one_is_in_none() -> None:
+    """As a loss is estimated before the first step; what runs once between two epochs is no step."""
+    evaluation = Caller("jax", "evaluate", Site(((1, 14),), (TRAINING, SETUP)))
+    evaluation.saw(0, 0, 10, True)
+    assert after(Hindsight(evaluation, 3), 100, 10, "jax", (TRAINING,)) == STEPS
+    assert after(Hindsight(evaluation, 3), 100, 10, "jax", ((9, 9),)) == 51  # five times as long
+    epochs = Hindsight(evaluation, 3)
+    inner = WatchedCall("jax", ("evaluate",), "evaluate", 10, 20)
+    for _ in range(STEPS):
+        assert after(epochs, 100, 10, "jax", (TRAINING,), most=STEPS - 1) is None
+        assert epochs.goes_on(inner)
+    assert not epochs.goes_on(inner._replace(end_ns=int(PATIENCE * 1e9) + 1))
 
 
 def test_a_loop_that_ends_early_gives_way_to_the_next(tmp_path: Path) -> None:

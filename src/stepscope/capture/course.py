@@ -20,7 +20,7 @@ from .profiler import Profilers, now_ns, settle_devices
 from .profiler_runs import ProfilerRuns
 from .program import Program
 from .session_facts import SessionFacts
-from .step_check import WEAK, Hindsight
+from .step_check import SURE, WEAK, Hindsight
 from .steps_after import AFTER_NS, StepsAfter
 from .switches import switches
 from .torch_profiler import MOST_GROWN_BYTES
@@ -29,7 +29,7 @@ WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after
 LIVE = "live"
 """The recording is complete; steps are counted for the live view."""
 IN_DOUBT = "in doubt"
-"""The recording is complete, but a later loop may turn out to be the steps."""
+"""The recording is complete, but another loop may turn out to be the steps."""
 DONE = "done"
 
 SAMPLE_NS = 250_000_000
@@ -267,12 +267,13 @@ class Course:
         self._leave(caller)
 
     def _leave(self, caller: Caller) -> None:
-        """Ends everything, unless the mark of the steps was weak, or the live view continues."""
+        """Ends everything, but for a watch for other steps or the live view."""
         folder = self._open()
         self.observers.stop(folder)
         folder.save()
-        if caller.how not in WEAK and not self._over:
-            if not self.observers.is_live:
+        live = self.observers.is_live
+        if not self._over and (caller.how in SURE or (live and caller.how not in WEAK)):
+            if not live:
                 self._finish()
                 return
             self.pieces.rest(self._open(), caller)

@@ -214,7 +214,13 @@ class Recorder:
     def _judge_again(self, key: Tuple[Any, ...], call: WatchedCall) -> None:
         """Looks at a call after a recording of a weak mark: steps that come only now are recorded instead."""
         doubt = self.course.hindsight
-        if doubt is None or not doubt.surer(call) or _is_one_too_many(doubt.pace, key):
+        if doubt is None:
+            return
+        if key == self.pace.anchor:
+            if not doubt.goes_on(call):
+                self.finish()
+            return
+        if not doubt.counts(call) or _is_one_too_many(doubt.pace, key):
             return
         if doubt.saw(call, key, self._settled(key)):
             self.course.start_again(doubt.pace, call)

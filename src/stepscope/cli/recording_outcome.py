@@ -73,7 +73,7 @@ def _lines(outcome: ProgramEnd, plan: RecordingPlan, out: str) -> list[str]:
     lines += [f"  moved:   {seen}; copy the recording from {out}" for seen in moved]
     if (before := facts.get("given_up")) is not None:
         lines.append(
-            f"  dropped: {before['steps']} steps of {before['name']}, an earlier loop that only set up"
+            f"  dropped: {before['steps']} steps of {before['name']}, a loop that set up or evaluated"
         )
     lines.append(f"  kept:    {_files(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
