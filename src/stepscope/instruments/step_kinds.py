@@ -105,7 +105,7 @@ def _begun_before(first: Step, others: Sequence[Step]) -> Step:
     if len(lengths) < WARM_UP_OTHERS or length >= BEGUN_SHARE * lengths[0]:
         return first
     share = f"{100 * length / lengths[(len(lengths) - 1) // 2]:.2g}"
-    begun = "some of its work was done before the recording began"
+    begun = "not all work of a step is in it"
     why = f"it lasts {share} % of the median of the others: {begun}"
     return first._replace(kind="cut_off", averaged=False, reason=why)
 
