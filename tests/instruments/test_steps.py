@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_evidence import Mark, Step
+from stepscope.instruments.step_kinds import classify
 from stepscope.instruments.steps import SourceFacts, find, recover
 
 MS = 10**9
@@ -315,3 +318,24 @@ def test_the_only_step_is_averaged_though_its_end_was_not_recorded():
 
     (found,) = steps._recorded([(0, 0, 10_000, True)], steps._Span(0, 0, 7_000_000), [])
     assert found.averaged
+
+
+@pytest.mark.parametrize(
+    ("lengths_us", "averaged"),
+    [
+        ([2, 580, 646, 637], [False, True, True, True]),
+        ([3, 111, 4, 129], [True] * 4),
+        ([300, 580, 646, 637], [True] * 4),
+        ([2, 580, 646], [True] * 3),
+    ],
+    ids=["shorter than all others", "as short as others", "half of the others", "too few others"],
+)
+@pytest.mark.parametrize("evidence", ["recorder", "function_call", "device"])
+def test_a_first_step_that_had_begun_before_the_recording_is_in_no_average(evidence, lengths_us, averaged):
+    """While a profiler starts, a device computes what it was asked for and queues fill."""
+    ends = list(accumulate(lengths_us))
+    steps = [
+        Step("step", i, end - length, end, evidence)
+        for i, (end, length) in enumerate(zip(ends, lengths_us, strict=True))
+    ]
+    assert [step.averaged for step in classify(steps, [])] == averaged

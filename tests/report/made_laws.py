@@ -121,6 +121,11 @@ def a_host_ahead() -> Tables:
     return broken("step_of_the_device", "90.0 % of the device's work came after the last step of the host")
 
 
+def clocks_that_differ() -> Tables:
+    said = "the clocks of host and device differ, by 498 ms or more: 32 of 32 kernels begin when the host had"
+    return broken("clocks_agree", f"{said} waited for all of its device's work")
+
+
 def a_queue_that_fills() -> Tables:
     return broken("work_within_steps", "20.0 % of the device's work came after the last step of the host")
 
@@ -199,12 +204,13 @@ JUDGED: tuple[Callable[[], Tables], ...] = (
     allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
     an_idle_device_for_longer_than_the_host_sleeps,
-    missing_kernels_and_compute, a_host_ahead, functions_that_wait,
+    missing_kernels_and_compute, a_host_ahead, clocks_that_differ, functions_that_wait,
     waiting_for_a_copy_to_begin, unloading_code, unloading_code_and_freeing, allocating_before_code_goes,
     python_of_a_library,
 )  # fmt: skip
 WHOLE: tuple[Callable[[], Tables], ...] = (
     batches, one_batch, batches_of_a_server, steps_of_a_device, missing_kernels, a_host_ahead,
+    clocks_that_differ,
     many_programs_in_a_folder, a_queue_that_fills, a_profiler_that_takes_time, spans_of_requests, one_span,
     spans_of_five_kinds,
 )  # fmt: skip

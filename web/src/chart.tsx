@@ -109,16 +109,44 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
   );
 }
 
+export interface Piece {
+  /** The place of the largest value, or of the first where none is known. */
+  at: number;
+  /** The largest; null where none is known. */
+  value: number | null;
+  from: number;
+}
+
 /** Ranges of neighbours that one mark stands for, with the place of the largest of each. */
-export function pieces(values: number[], most = POINTS): { at: number; value: number; from: number }[] {
+export function pieces(values: (number | null)[], most = POINTS): Piece[] {
   const number = Math.min(values.length, most);
   return Array.from({ length: number }, (_, k) => {
     const from = Math.floor((k * values.length) / number);
     const until = Math.floor(((k + 1) * values.length) / number);
     let at = from;
-    for (let i = from; i < until; i++) if (values[i]! > values[at]!) at = i;
+    for (let i = from; i < until; i++) if ((values[i] ?? -1) > (values[at] ?? -1)) at = i;
     return { at, value: values[at]!, from };
   });
+}
+
+/** Neighbours whose values are known: what is not known is drawn nowhere, as a zero would be a value. Where
+ * `anew` says so, others begin. */
+export function stretches<P extends { value: number | null }>(
+  parts: P[],
+  anew: (part: P) => boolean,
+): (P & { k: number; value: number })[][] {
+  const found: (P & { k: number; value: number })[][] = [];
+  let open = false;
+  parts.forEach((part, k) => {
+    if (part.value === null) {
+      open = false;
+      return;
+    }
+    if (!open || anew(part)) found.push([]);
+    open = true;
+    found[found.length - 1]!.push({ ...part, k, value: part.value });
+  });
+  return found;
 }
 
 function Curves({
@@ -134,12 +162,13 @@ function Curves({
 }): JSX.Element {
   const { rows } = table;
   const unit = series[0]!.column.unit;
-  const values = series.map((s) => rows.map((row) => size(row[s.column.name])));
-  const top = Math.max(...values.map(ceiling)) || 1;
+  const known = (value: Cell | undefined) => (value === null || value === undefined ? null : size(value));
+  const values = series.map((s) => rows.map((row) => known(row[s.column.name])));
+  const top = Math.max(...values.map((line) => ceiling(line.filter((v) => v !== null)))) || 1;
   const marks = ticks(top, unit);
   const room = Math.max(top, marks[marks.length - 1]!.place) * 1.04;
   const y = (value: number) => HIGH * (1 - Math.min(value, room) / room);
-  const cut = values.flatMap((line) => line.flatMap((v, i) => (v > room ? [{ v, i }] : [])));
+  const cut = values.flatMap((line) => line.flatMap((v, i) => (v !== null && v > room ? [{ v, i }] : [])));
   const worst = cut.reduce<{ v: number; i: number } | null>((a, b) => (a && a.v >= b.v ? a : b), null);
   const titles = series.map((s) => s.column.title).join(", ");
   const place = (value: Cell | undefined) => (x.unit === "text" ? label(value) : show(value, x.unit));
@@ -168,11 +197,12 @@ function Curves({
           const slot = 100 / parts.length;
           const colour = colourOf(s.column.name, s.number);
           const look = (value: number) => (value > room ? "cut" : colour);
+          const drawn = stretches(parts, () => false);
           if (kind === "strip") {
-            return parts.map((p, k) => (
+            return drawn.flat().map((p) => (
               <rect
                 class={look(p.value)}
-                x={`${(k * slot).toFixed(3)}%`}
+                x={`${(p.k * slot).toFixed(3)}%`}
                 width={`${(slot * 0.85).toFixed(3)}%`}
                 y={y(p.value)}
                 height={HIGH - y(p.value)}
@@ -182,39 +212,45 @@ function Curves({
             ));
           }
           if (kind === "area") {
-            const corners = parts
-              .flatMap((p, k) => [k, k + 1].map((at) => `${(at * slot).toFixed(3)},${y(p.value).toFixed(1)}`))
-              .join(" ");
-            return (
-              <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
-                <polygon class={`${colour} fill`} points={`0,${HIGH} ${corners} 100,${HIGH}`}>
-                  <title>{plain(s.column.title, 200)}</title>
-                </polygon>
-                <polyline class={`stroke ${colour}`} points={corners} />
-              </svg>
-            );
+            return drawn.map((line) => {
+              const edges = [line[0]!.k, line[line.length - 1]!.k + 1].map((k) => (k * slot).toFixed(3));
+              const corners = line
+                .flatMap((p) =>
+                  [p.k, p.k + 1].map((at) => `${(at * slot).toFixed(3)},${y(p.value).toFixed(1)}`),
+                )
+                .join(" ");
+              return (
+                <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
+                  <polygon
+                    class={`${colour} fill`}
+                    points={`${edges[0]},${HIGH} ${corners} ${edges[1]},${HIGH}`}
+                  >
+                    <title>{plain(s.column.title, 200)}</title>
+                  </polygon>
+                  <polyline class={`stroke ${colour}`} points={corners} />
+                </svg>
+              );
+            });
           }
-          // A line is broken where x starts anew: there another host or source begins.
-          const lines: string[][] = [[]];
-          parts.forEach((p, k) => {
+          // A line is broken where x starts anew, too: there another host or source begins.
+          const lines = stretches(parts, (p) => {
             const [before, now] = [rows[p.from - 1]?.[x.name], rows[p.from]?.[x.name]];
-            if (typeof before === "number" && typeof now === "number" && now <= before) lines.push([]);
-            lines[lines.length - 1]!.push(`${((k + 0.5) * slot).toFixed(3)},${y(p.value).toFixed(1)}`);
+            return typeof before === "number" && typeof now === "number" && now <= before;
           });
+          const points = (line: (typeof lines)[number]) =>
+            line.map((p) => `${((p.k + 0.5) * slot).toFixed(3)},${y(p.value).toFixed(1)}`).join(" ");
           return (
             <>
               <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
-                {lines
-                  .filter((l) => l.length)
-                  .map((l) => (
-                    <polyline class={`stroke ${colour}`} points={l.join(" ")} />
-                  ))}
+                {lines.map((line) => (
+                  <polyline class={`stroke ${colour}`} points={points(line)} />
+                ))}
               </svg>
               {parts.length <= 300 &&
-                parts.map((p, k) => (
+                lines.flat().map((p) => (
                   <circle
                     class={look(p.value)}
-                    cx={`${((k + 0.5) * slot).toFixed(3)}%`}
+                    cx={`${((p.k + 0.5) * slot).toFixed(3)}%`}
                     cy={y(p.value)}
                     r="3"
                   >

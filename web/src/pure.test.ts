@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ceiling, ticks } from "./axis";
-import { pieces } from "./chart";
+import { pieces, stretches } from "./chart";
 import { colourOf } from "./colours";
 import { spots } from "./flow";
 import { counted, duration, shown } from "./format";
@@ -136,10 +136,22 @@ test("pieces of a curve keep the largest of all points", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 50 }), (values, most) => {
       const parts = pieces(values, most);
-      expect(Math.max(...parts.map((p) => p.value))).toBe(Math.max(...values));
+      expect(Math.max(...parts.map((p) => p.value!))).toBe(Math.max(...values));
       expect(parts.every((p) => values[p.at] === p.value)).toBe(true);
     }),
   );
+});
+
+test("what is not known is drawn nowhere", () => {
+  const parts = pieces([3, null, 0, 5, null, null, 7]);
+  const drawn = stretches(parts, (p) => p.from === 3);
+  expect(drawn.map((line) => line.map((p) => [p.k, p.value]))).toEqual([
+    [[0, 3]],
+    [[2, 0]],
+    [[3, 5]],
+    [[6, 7]],
+  ]);
+  expect(pieces([null, 0, null, 4, null, null], 3).map((p) => p.value)).toEqual([0, 4, null]);
 });
 
 test("what is alike in every row is said once, numbers stay", () => {

@@ -21,6 +21,9 @@ median: a mark of the user's is hardly ever cut."""
 CUT_OTHERS = 0.5
 """The same for other evidence: PyTorch's profiler ends its marks when it stops, and of steps that last from
 one call to the next the last ends with its call."""
+BEGUN_SHARE = 0.5
+"""The first step had begun before the recording when it lasts less than this part of the shortest other one:
+steps that differ as much by nature differ among the others as well."""
 STUB_SHARE = 0.1
 """What lasts less than this part of the others' median tells nothing of a step: it is a stub."""
 
@@ -55,6 +58,8 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
     if done and done[-1].averaged:
         kind = done[-1].kind
         done[-1] = _cut_off(done[-1], [step for step in done[:-1] if step.averaged and step.kind == kind])
+    if done and done[0].averaged:
+        done[0] = _begun_before(done[0], [step for step in done[1:] if step.averaged])
     _mark_warm_ups(done)
     return done
 
@@ -90,6 +95,19 @@ def _cut_off(last: Step, others: Sequence[Step]) -> Step:
         why = f"the recording ends within it, at {share} % of the median of the others"
         return last._replace(kind="cut_off", averaged=False, reason=why)
     return last
+
+
+def _begun_before(first: Step, others: Sequence[Step]) -> Step:
+    """The first step, marked when part of its work was done before the recording began: starting a profiler
+    takes longer than a step, and meanwhile a device computes and queues fill. Only averages leave it out."""
+    lengths = sorted(step.end_ps - step.ts_ps for step in others if step.kind == first.kind)
+    length = first.end_ps - first.ts_ps
+    if len(lengths) < WARM_UP_OTHERS or length >= BEGUN_SHARE * lengths[0]:
+        return first
+    share = f"{100 * length / lengths[(len(lengths) - 1) // 2]:.2g}"
+    begun = "not all work of a step is in it"
+    why = f"it lasts {share} % of the median of the others: {begun}"
+    return first._replace(kind="cut_off", averaged=False, reason=why)
 
 
 def _named_kind(step: Step) -> Step:

@@ -119,7 +119,7 @@ def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | N
 def _mean_step(rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool) -> str:
     """How long a step takes."""
     whose = f" of {main['run_id']}" if runs.are_several(rows_of) else ""
-    whose += _host_clause(main) if several_hosts else " of the host" if _runs_ahead(rows_of) else ""
+    whose += _host_clause(main) if several_hosts else " of the host" if _are_apart(rows_of) else ""
     mean = units.show(main["mean_ps"], "ps")
     average = f"{mean} on average" if main["steps"] > 1 else mean
     if _broken(rows_of, "work_within_steps"):
@@ -135,7 +135,7 @@ def _least_busy(
 ) -> Iterable[str]:
     """How busy the device is that does least of those that take part."""
     least = _least_busy_device(rows_of["busy_by_device"], main)
-    if least is None or _runs_ahead(rows_of):
+    if least is None or _are_apart(rows_of):
         return
     bound = laws.bound(row["slug"] for row in rows_of["completeness"] if row["slug"])
     if bound and not least["busy_ps"]:
@@ -277,9 +277,10 @@ def _written_types(rows: Rows, of_libraries: OpsOfLibraries) -> Counter[str]:
     return written
 
 
-def _runs_ahead(rows_of: Mapping[str, Rows]) -> bool:
-    """Whether a host runs so far ahead of its device that its steps say nothing of the device."""
-    return _broken(rows_of, "step_of_the_device")
+def _are_apart(rows_of: Mapping[str, Rows]) -> bool:
+    """Whether a host runs so far ahead of its device, or has such a different clock, that its steps say
+    nothing of the device."""
+    return _broken(rows_of, "step_of_the_device") or _broken(rows_of, "clocks_agree")
 
 
 def _broken(rows_of: Mapping[str, Rows], law: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
+from stepscope.instruments.laws import clocks_agree
 from stepscope.instruments.laws.violation import Broken, Weakens
 from stepscope.library.statements import Query, statement
 
@@ -26,8 +27,9 @@ AFTER, LONGER = 0.1, 1.1
 def broken(query: Query) -> list[Broken]:
     """Sources whose devices work when the host's steps are over."""
     found = []
+    differ = clocks_agree.sources_that_differ(query)
     for source_id, run_id, host_id, work_ps, after_ps in query(statement("law_step_of_the_device")).rows():
-        if after_ps <= AFTER * work_ps:
+        if after_ps <= AFTER * work_ps or source_id in differ:
             continue
         if after_ps <= MOST * work_ps and (
             source_id in steps_that_grow(query) or not _launch_too_much(query, source_id)
@@ -36,7 +38,7 @@ def broken(query: Query) -> list[Broken]:
         share = units.show(after_ps / work_ps, "ratio")
         sentence = (
             f"{share} of the device's work came after the last step of the host, which runs ahead: its steps "
-            f"say nothing of how long a step takes{_busy(query, source_id)}"
+            f"say nothing of how long a step takes{clocks_agree.busy_of_span(query, source_id)}"
         )
         found.append(Broken(run_id, host_id, source_id, "step_of_the_device", after_ps, work_ps, sentence))
     return found
@@ -52,14 +54,3 @@ def _launch_too_much(query: Query, source_id: int) -> bool:
     """Whether what the steps launched keeps a device busy for longer than they take."""
     devices = query(statement("work_of_steps", source_id=source_id)).rows()
     return any(busy_ps > LONGER * steps_ps for _, busy_ps, steps_ps in devices)
-
-
-def _busy(query: Query, source_id: int) -> str:
-    """Without steps: the share of the span of a device's work in which it is busy."""
-    devices = query(statement("work_from_first_to_last", source_id=source_id)).rows()
-    span_ps = max(last_ps for *_, last_ps in devices) - min(first_ps for *_, first_ps, _ in devices)
-    share = units.show(sum(busy_ps for _, busy_ps, *_ in devices) / (len(devices) * span_ps), "ratio")
-    of = f"{share} of the {units.show(span_ps, 'ps')}"
-    if len(devices) == 1:
-        return f"; the device works for {of} that its work spans"
-    return f"; devices work for {of} that their work spans, on average"

@@ -2,7 +2,7 @@
 --
 -- question: Which stretches of time count as the window?
 -- reads: step
--- notes: One stretch from the first to the last step that averages include, with a step that the end of the recording
+-- notes: One stretch from the first to the last step that averages include, with a step that an end of the recording
 --   cuts off; where there is none, over all steps or the whole capture. Where each step is a recording of its own
 --   (files of ProfilerHook, run metadata in an event file), one stretch for each of these steps: what happened between
 --   two of them was never recorded, so it is neither busy nor idle. Such a step that averages leave out has a stretch

@@ -1,7 +1,8 @@
 -- How long are a mean step and the middle one of each source whose host marks several?
 --
 -- reads: step
--- notes: Of steps that the host shows and averages include.
+-- notes: Of steps that the host shows and averages include, and of those that an end of the recording cuts off: what a
+--   host only queues may look like one.
 -- columns:
 --   source_id
 --   mean_ps | ps | mean duration
@@ -12,7 +13,7 @@ WITH ranked AS (
     ROW_NUMBER() OVER (PARTITION BY s.source_id ORDER BY nulls_last!(s.dur_ps, s.id)) AS place_in_list,
     COUNT(*) OVER (PARTITION BY s.source_id) AS total
   FROM step AS s
-  WHERE s.averaged AND s.recovered_from NOT IN ('whole_capture', 'device', 'file')
+  WHERE (s.averaged OR s.kind = 'cut_off') AND s.recovered_from NOT IN ('whole_capture', 'device', 'file')
 )
 
 SELECT
