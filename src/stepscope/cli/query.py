@@ -5,14 +5,22 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, a_path, add_output, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    a_path,
+    add_output,
+    add_reading,
+    add_showing,
+    is_for_people,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
 from stepscope.cli.statements import statements, strip_comments
@@ -21,6 +29,7 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.cli.progress import Bar
+    from stepscope.report.listing import Listing
     from stepscope.session.trace import OpenTrace
 
 ABOUT = "query with SQL; without SQL, a prompt opens"
@@ -278,25 +287,25 @@ def write_rows(
         console.say(f"({'. '.join(left_out)})")
 
 
-def is_for_people(options: argparse.Namespace) -> bool:
-    """Whether rows are read as they are, so that some columns and rows may be left out."""
-    return options.format in ("table", "md")
+def write_listing(listing: Listing, options: argparse.Namespace, console: Console) -> None:
+    """Writes the rows, all of them for programs and the readable part for people, then the sentences."""
+    from stepscope.presenters.answers import readable
 
-
-def informative(columns: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns that say something of these rows."""
-    return tuple(name for name in columns if any(row[name] is not None for row in rows))
-
-
-def write_records(
-    columns: Sequence[str],
-    rows: Iterable[Mapping[str, Any]],
-    options: argparse.Namespace,
-    console: Console,
-    *,
-    everything: bool = False,
-) -> None:
-    """Writes rows that are dictionaries in the form that the options name; everything: as in write_rows."""
-    values = ([row[name] for name in columns] for row in rows)
-    spreadsheet: bool = options.spreadsheet
-    write_rows(columns, values, console, options.format, everything=everything, spreadsheet=spreadsheet)
+    titles: Sequence[str] = listing.columns
+    rows: Iterable[Sequence[Any]] = ([row[name] for name in titles] for row in listing.rows)
+    right = None
+    if is_for_people(options):
+        titles, rows, right = readable(listing, cut=options.format == "table")
+    if titles:
+        everything: bool = getattr(options, "all", False)
+        write_rows(
+            titles,
+            rows,
+            console,
+            options.format,
+            everything=everything,
+            spreadsheet=options.spreadsheet,
+            right=right,
+        )
+    for sentence in listing.sentences:
+        console.say(sentence)
