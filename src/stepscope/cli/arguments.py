@@ -232,16 +232,6 @@ def add_showing(parser: Parser, formats: Sequence[str] = FORMATS, aside: bool = 
     )
 
 
-def is_for_people(options: argparse.Namespace) -> bool:
-    """Whether rows are read as they are, so that some columns and rows may be left out."""
-    return options.format in ("table", "md")
-
-
-def most_rows(options: argparse.Namespace, most: int) -> int | None:
-    """How many rows people are given who do not ask for all; programs are given all."""
-    return None if options.all or not is_for_people(options) else most
-
-
 def add_spreadsheet(parser: Parser, aside: bool = False) -> None:
     """CSV for programs that run formulas. aside: as for add_showing."""
     about = "in CSV, put an apostrophe before text that would be a formula"

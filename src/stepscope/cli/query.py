@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.cli.arguments import (
-    Parser,
-    a_path,
-    add_output,
-    add_reading,
-    add_showing,
-    is_for_people,
-    need_paths,
-)
+from stepscope.cli.arguments import Parser, a_path, add_output, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
 from stepscope.cli.statements import statements, strip_comments
@@ -285,6 +277,16 @@ def write_rows(
         left_out.append(f"{columns} found no room; --format csv has all of them")
     if left_out:
         console.say(f"({'. '.join(left_out)})")
+
+
+def is_for_people(options: argparse.Namespace) -> bool:
+    """Whether rows are read as they are, so that some columns and rows may be left out."""
+    return options.format in ("table", "md")
+
+
+def most_rows(options: argparse.Namespace, most: int) -> int | None:
+    """How many rows people are given who do not ask for all; programs are given all."""
+    return None if options.all or not is_for_people(options) else most
 
 
 def write_listing(listing: Listing, options: argparse.Namespace, console: Console) -> None:

@@ -91,14 +91,8 @@ class TimedOps(NamedTuple):
         open_fusions: bool,
     ) -> Listing:
         """A row for each of what `by` says, one of BY. peak: flops and bytes a second of the machine. fusion:
-        only this one and what is in it. open_fusions: below each fusion what is in it."""
-        rows = self.rows(by, fusion=fusion, open_fusions=open_fusions)
-        if peak is not None:
-            timed_rows.bounded(rows, peak)
-        return listing(COLUMNS, rows, self.sentences(), most, by)
-
-    def rows(self, by: str, *, fusion: str | None = None, open_fusions: bool = False) -> list[dict[str, Any]]:
-        """Rows with COLUMNS. NothingFound when no slice is of the fusion."""
+        only this one and what is in it; NothingFound when no slice is of it. open_fusions: below each fusion
+        what is in it."""
         rows = self.timed.rows
         if fusion is not None:
             rows = [row for row in rows if row["instruction"] == fusion]
@@ -110,7 +104,10 @@ class TimedOps(NamedTuple):
                 )
         if open_fusions or fusion is not None:
             rows = timed_rows.opened(rows, self.programs)
-        return rows if by == "instruction" else timed_rows.grouped(rows, by)
+        rows = rows if by == "instruction" else timed_rows.grouped(rows, by)
+        if peak is not None:
+            timed_rows.bounded(rows, peak)
+        return listing(COLUMNS, rows, self.sentences(), most, by)
 
     def untimed(self, most: int | None) -> Listing:
         """Instructions that no slice names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope.cli.arguments import Parser, add_showing, most_rows, need_dumps
+from stepscope.cli.arguments import Parser, add_showing, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.cli.progress import working
@@ -39,7 +39,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
     need_dumps(options, "xla cost")
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.query import most_rows, write_listing
 
     look_up(options.paths)
     with working("reading the dump", console):

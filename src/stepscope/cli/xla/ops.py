@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, most_rows, need_paths
+from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.errors import NothingFound, UsageError
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seen=f"--by {options.by} with {'--open' if options.open else '--fusion'}",
             todo="leave out --by",
         )
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.query import most_rows, write_listing
     from stepscope.cli.reading import opened
 
     most = most_rows(options, _MOST)
