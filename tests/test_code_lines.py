@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.code_lines import CodeLine, innermost
+from stepscope.code_lines import CodeLine, innermost, is_framework, is_framework_or_library
 
 PXLA = "/v/lib/python3.11/site-packages/jax/_src/interpreters/pxla.py"
 
@@ -34,3 +34,19 @@ def test_the_innermost_line_of_the_program(files: tuple[str, ...], own: str) -> 
 
 def test_without_frames_there_is_no_line() -> None:
     assert innermost([]) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "framework", "library"),
+    [
+        (PXLA, True, True),
+        ("tensorflow_core/python/ops.py", True, True),
+        ("C:\\v\\torch\\nn\\functional.py", True, True),
+        ("flax/linen/linear.py", False, True),
+        # What is installed may be the program, by itself.
+        ("/v/lib/python3.11/site-packages/mine/train.py", True, False),
+        ("/home/me/train.py", False, False),
+    ],
+)
+def test_frameworks_and_what_is_built_on_them(file: str, framework: bool, library: bool) -> None:
+    assert (is_framework(file), is_framework_or_library(file)) == (framework, library)

@@ -10,12 +10,16 @@ from typing import Any
 
 from stepscope.escapes import printable
 
+_FRAMEWORKS = r"tensorflow|tensorflow_core|tensorflow_estimator|keras|tf_keras|torch|jax|jaxlib"
+_BUILT_ON_THEM = (
+    r"torch_xla|pytorch_lightning|lightning|accelerate|transformers|horovod|flax|optax|haiku|chex|equinox"
+)
 _FRAMEWORK = re.compile(
     r"(^|[/\\])"
-    r"(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib|torchinductor_[^/\\]+"
-    r"|stepscope[/\\]capture)[/\\]"
+    rf"(site-packages|dist-packages|{_FRAMEWORKS}|torchinductor_[^/\\]+|stepscope[/\\]capture)[/\\]"
 )
 """Folders of frameworks, of the code that torch.compile writes, and of the recorder that stands between."""
+_FRAMEWORK_OR_LIBRARY = re.compile(rf"(^|[/\\])({_FRAMEWORKS}|{_BUILT_ON_THEM})[/\\]")
 
 _INSTALLED = re.compile(r"(^|[/\\])(site-packages|dist-packages)[/\\]")
 
@@ -38,6 +42,12 @@ def parts(file: str) -> tuple[str, ...]:
 def is_framework(file: str) -> bool:
     """True for files of TensorFlow and its like, in which every op is made in the end."""
     return not file or file.startswith("<") or _FRAMEWORK.search(file) is not None
+
+
+def is_framework_or_library(file: str) -> bool:
+    """Whether a file is a framework's or of a library built on one, by the name of its folder. What else is
+    installed may be the program."""
+    return _FRAMEWORK_OR_LIBRARY.search(file) is not None
 
 
 def innermost(frames: list[CodeLine]) -> CodeLine | None:

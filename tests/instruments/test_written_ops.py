@@ -23,6 +23,25 @@ def test_ops_have_their_parts_of_a_type() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ops", "op"),
+    [(("reduce_sum", "dot_general"), None), (("dot_general", "dot_general"), "dot_general")],
+    ids=["other ops", "the same op"],
+)
+def test_a_name_that_two_programs_share_is_for_the_op_that_both_mean(
+    ops: tuple[str, str], op: str | None
+) -> None:
+    """Slices name the instruction and not its program."""
+    tables = draw("cpu/t thread : [ynn_fusion:ynn_fusion..][ynn_fusion.1:ynn_fusion]")
+    for module, name in enumerate(ops):
+        facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": f"jit(f)/{name}"}
+        tables.add("hlo_instruction", source_id=0, module_id=module, name="ynn_fusion", **facts)
+    query = queried(tables)
+    assert ops_of_libraries(query) == ({} if op is None else {"ynn_fusion": {op: 1.0}})
+    (found,) = query("SELECT op_type FROM _computing_op WHERE op_name = 'ynn_fusion'").rows()
+    assert found == (op or "ynn_fusion",)
+
+
+@pytest.mark.parametrize(
     ("lines", "line"), [((5, 5), 5), ((5, 7), None)], ids=["of one line", "of two lines"]
 )
 def test_a_fusion_is_for_what_has_most_of_its_arithmetic(lines: tuple[int, int], line: int | None) -> None:

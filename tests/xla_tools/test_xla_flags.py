@@ -272,10 +272,10 @@ def test_a_python_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_an_empty_name_lists_nothing() -> None:
-    from stepscope.cli.xla.flags import _named
+    from stepscope.report.xla_flags import named
 
     with pytest.raises(NothingFound):
-        _named([{"name": "xla_a"}], "--")
+        named([{"name": "xla_a"}], "--")
 
 
 @pytest.mark.parametrize("shell", settings.SHELLS)

@@ -193,8 +193,9 @@ def _show(
     breakpoint."""
     from stepscope import attach
     from stepscope.attach import py_spy
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import write_listing
     from stepscope.report import stack_answer, stack_text
+    from stepscope.report.listing import Listing
 
     what = "the program" if pid is None else f"process {pid}"
     if options.format == "table":
@@ -204,7 +205,7 @@ def _show(
             console.data.write(line + "\n")
         console.data.flush()
     else:
-        write_records(attach.COLUMNS, seen.rows(), options, console)
+        write_listing(Listing(attach.COLUMNS, seen.rows()), options, console)
     for note in stack_text.notes(seen):
         console.say(note)
     if not seen.has_stacks:
@@ -224,9 +225,10 @@ def _say(sentences: Iterable[str], console: Console) -> None:
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_child: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
     from stepscope.attach import kernel, py_spy
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import write_listing
     from stepscope.exporters.staging import staged
     from stepscope.report import stack_answer, stack_text
+    from stepscope.report.listing import Listing
 
     kernel.tasks(pid)
     if (refusal := kernel.refusal(pid, own_child=own_child)) is not None:
@@ -249,9 +251,8 @@ def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_chil
         _say(stack_answer.sampled_sentences(found), console)
     rows = found.hot if options.format != "table" else stack_text.hot(found.hot[:_SHOWN])
     columns = py_spy.HOT if options.format != "table" else stack_text.HOT
-    write_records(columns, rows, options, console)
-    for note in stack_text.sampled_notes(found, shown=_SHOWN if options.format == "table" else None):
-        console.say(note)
+    notes = stack_text.sampled_notes(found, shown=_SHOWN if options.format == "table" else None)
+    write_listing(Listing(columns, rows, notes), options, console)
     if options.output is not None:
         console.say(f"wrote {options.output}: `stepscope report {options.output} -o flame.html` draws it")
     return 0

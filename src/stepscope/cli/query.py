@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.cli.progress import Bar
+    from stepscope.report.listing import Listing
     from stepscope.session.trace import OpenTrace
 
 ABOUT = "query with SQL; without SQL, a prompt opens"
@@ -283,20 +284,30 @@ def is_for_people(options: argparse.Namespace) -> bool:
     return options.format in ("table", "md")
 
 
-def informative(columns: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns that say something of these rows."""
-    return tuple(name for name in columns if any(row[name] is not None for row in rows))
+def most_rows(options: argparse.Namespace, most: int) -> int | None:
+    """How many rows people are given who do not ask for all; programs are given all."""
+    return None if options.all or not is_for_people(options) else most
 
 
-def write_records(
-    columns: Sequence[str],
-    rows: Iterable[Mapping[str, Any]],
-    options: argparse.Namespace,
-    console: Console,
-    *,
-    everything: bool = False,
-) -> None:
-    """Writes rows that are dictionaries in the form that the options name; everything: as in write_rows."""
-    values = ([row[name] for name in columns] for row in rows)
-    spreadsheet: bool = options.spreadsheet
-    write_rows(columns, values, console, options.format, everything=everything, spreadsheet=spreadsheet)
+def write_listing(listing: Listing, options: argparse.Namespace, console: Console) -> None:
+    """Writes the rows, all of them for programs and the readable part for people, then the sentences."""
+    from stepscope.presenters.answers import readable
+
+    titles: Sequence[str] = listing.columns
+    rows: Iterable[Sequence[Any]] = ([row[name] for name in titles] for row in listing.rows)
+    right = None
+    if is_for_people(options):
+        titles, rows, right = readable(listing, cut=options.format == "table")
+    if titles:
+        everything: bool = getattr(options, "all", False)
+        write_rows(
+            titles,
+            rows,
+            console,
+            options.format,
+            everything=everything,
+            spreadsheet=options.spreadsheet,
+            right=right,
+        )
+    for sentence in listing.sentences:
+        console.say(sentence)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from stepscope import units
+from stepscope.presenters.plain import shorten
+from stepscope.report.listing import Listing
 
 
 class AnswerField(Protocol):
@@ -26,6 +28,13 @@ class Scaled(NamedTuple):
     right: list[bool]
 
 
+class NamedField(NamedTuple):
+    """A column of a listing."""
+
+    name: str
+    unit: units.Unit
+
+
 def scaled(fields: Sequence[AnswerField], rows: Sequence[Sequence[Any]]) -> Scaled:
     """`self_ps (ms)` above milliseconds: the name is what SQL calls the column, the symbol what is shown."""
     scales = units.scales([field.unit for field in fields], rows)
@@ -35,3 +44,31 @@ def scaled(fields: Sequence[AnswerField], rows: Sequence[Sequence[Any]]) -> Scal
     ]
     texts = ([scale.cell(value) for scale, value in zip(scales, row, strict=True)] for row in rows)
     return Scaled(titles, texts, [field.unit not in ("text", "bool") for field in fields])
+
+
+def readable(
+    listing: Listing, *, cut: bool
+) -> tuple[Sequence[str], Iterable[Sequence[Any]], Sequence[bool] | None]:
+    """Headings, rows, and the columns that are aligned to the right, where something says which. cut: texts
+    are cut as well."""
+    records = [listing.readable(row) for row in listing.rows]
+    names: Sequence[str] = listing.columns
+    if listing.for_people:
+        names = [name for name in listing.for_people if any(row[name] is not None for row in records)]
+    rows: Sequence[Sequence[Any]] = [[row[name] for name in names] for row in records]
+    if cut and listing.widest:
+        most = [listing.widest.get(name) for name in names]
+        rows = [
+            [
+                value if room is None else value and shorten(value, room)
+                for value, room in zip(row, most, strict=True)
+            ]
+            for row in rows
+        ]
+    heads = [listing.heads.get(name, name) for name in names]
+    if not listing.units:
+        return heads, rows, None
+    return scaled(
+        [NamedField(head, listing.units.get(name, "text")) for head, name in zip(heads, names, strict=True)],
+        rows,
+    )

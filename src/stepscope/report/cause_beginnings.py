@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope.code_lines import is_framework_or_library
 from stepscope.instruments.causes.dispatch import MANY_CALLS
 from stepscope.instruments.causes.judgement import LISTED_FROM
-from stepscope.instruments.step_breakdown.labels import LABELS, ON_DEVICES, is_framework_file
+from stepscope.instruments.step_breakdown.labels import LABELS, ON_DEVICES
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         # Only calls of Python were recorded: ops may run in them.
         Beginning(_shows_no_op, "with no op recorded, Python takes {part}"),
         Beginning(
-            lambda judgement: judgement.place is not None and is_framework_file(judgement.place.file),
+            lambda judgement: judgement.place is not None and is_framework_or_library(judgement.place.file),
             "no op runs for {part}: Python of a library does",
         ),
     ),

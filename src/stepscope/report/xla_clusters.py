@@ -8,6 +8,7 @@ from typing import Any
 
 from stepscope import units
 from stepscope.instruments.xla import clusters
+from stepscope.report.listing import Listing
 
 SETTINGS = "TF_CPP_VMODULE=compilability_check_util=5,mark_for_compilation_pass=4"
 
@@ -20,11 +21,11 @@ _WHY = {
 }
 
 
-def build(graphs: Sequence[clusters.Graph], all: bool) -> tuple[Sequence[str], list[clusters.Row], list[str]]:
-    """Columns, rows and sentences. all: also of graphs without a cluster, beside others that have one."""
+def build(graphs: Sequence[clusters.Graph], all: bool) -> Listing:
+    """Clusters and nodes. all: also of graphs without a cluster, beside others that have one."""
     shown = [graph for graph in graphs if graph.clusters or all] or graphs
     rows = clusters.rows(shown)
-    return clusters.COLUMNS, rows, sentences(rows, len(graphs) - len(shown))
+    return Listing(clusters.COLUMNS, rows, sentences(rows, len(graphs) - len(shown)))
 
 
 def sentences(rows: Sequence[Mapping[str, Any]], left_out: int) -> list[str]:

@@ -95,11 +95,6 @@ def group(row: Row) -> str:
     return f"{of} {' '.join(kinds)}"
 
 
-def left_out(count: int) -> str:
-    """Passes that are not shown."""
-    return f"{units.count(count, 'pass', 'passes')} changed nothing"
-
-
 def bases(found: Mapping[str, int]) -> str:
     """How the pairs were found; steps that guess are called guesses."""
     names = {"order": "guessed by order", "resized": "by place, of another size"}
@@ -185,11 +180,6 @@ def document(found: DumpComparison) -> dict[str, Any]:
         "changes": list(diffs.changes(found.diff)),
         "pairs": list(diffs.pairs(found.diff)),
     }
-
-
-def pairs_found(found: DumpComparison) -> dict[str, int]:
-    """How many pairs of instructions were found in which way."""
-    return diffs.bases(found.diff)
 
 
 def _side(stage: Stage) -> dict[str, Any]:

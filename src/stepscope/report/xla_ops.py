@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import units
 from stepscope.errors import NothingFound
-from stepscope.formats.xla import known_modules
+from stepscope.formats.xla import dump_files, known_modules
 from stepscope.instruments.xla import compile_time, executions, known_programs, timed, timed_rows
 from stepscope.instruments.xla.known_programs import KnownProgram
-from stepscope.instruments.xla.timed import COLUMNS as COLUMNS
-from stepscope.instruments.xla.timed import TimedPrograms
+from stepscope.instruments.xla.timed import COLUMNS, TimedPrograms
 from stepscope.instruments.xla.timed_rows import BY as BY
-from stepscope.instruments.xla.timed_rows import bounded as bounded
 from stepscope.library.statements import statement
+from stepscope.report.listing import Listing
+from stepscope.report.xla_ops_listing import listing
 from stepscope.sources.source import Source
 from stepscope.xla_tools.peaks import Peaks
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 
-NOTHING = "No slice of an instruction of XLA is in there"
-TODO = (
+_NOTHING = "No slice of an instruction of XLA is in there"
+_TODO = (
     "record a program that XLA compiled: stepscope record -- python train.py (JAX, or TensorFlow with"
     " jit_compile=True)"
 )
 
-NO_TIMES = "A dump folder alone has no times"
-TODO_TIMES = (
+_NO_TIMES = "A dump folder alone has no times"
+_TODO_TIMES = (
     "stepscope xla ops TRACE DUMP, with a recording of the same run; stepscope xla cost DUMP needs none"
 )
-NO_COMPILE = "No compile of XLA is in there"
-TODO_COMPILE = (
+_NO_COMPILE = "No compile of XLA is in there"
+_TODO_COMPILE = (
     "start the profiler before the first call of the program; a step that compiled before shows none"
 )
 _MOST = 5
@@ -56,9 +56,8 @@ _UNTIMED = {
 }
 
 
-COMPILE_COLUMNS = compile_time.COLUMNS
-UNTIMED_COLUMNS = ("module", "program_id", "why", "opcode", "number")
-UNMATCHED_COLUMNS = ("module", "instruction", "slices", "self_ps", "reason", "why")
+_UNTIMED_COLUMNS = ("module", "program_id", "why", "opcode", "number")
+_UNMATCHED_COLUMNS = ("module", "instruction", "slices", "self_ps", "reason", "why")
 
 
 class TimedOps(NamedTuple):
@@ -68,19 +67,32 @@ class TimedOps(NamedTuple):
     programs: list[KnownProgram]
     damaged: int
 
-    def only_module(self, name: str) -> TimedOps:
-        """Only what is of modules whose name contains `name`."""
+    def only_module(self, name: str | None, paths: Sequence[str]) -> TimedOps:
+        """Only what is of modules whose name contains `name`, or all. NothingFound without a slice; paths:
+        what was looked at."""
         found = self.timed
-        only = found._replace(
-            rows=[row for row in found.rows if name in (row["module"] or "")],
-            untimed=[row for row in found.untimed if name in row[0]],
-            lost=[lost for lost in found.lost if name in lost.module],
-        )
-        return self._replace(timed=only)
+        if name is not None:
+            found = found._replace(
+                rows=[row for row in found.rows if name in (row["module"] or "")],
+                untimed=[row for row in found.untimed if name in row[0]],
+                lost=[lost for lost in found.lost if name in lost.module],
+            )
+        if not found.seen:
+            raise NothingFound(_NOTHING, seen=f"no hlo_op in {' '.join(paths)}", todo=_TODO)
+        return self._replace(timed=found)
 
-    def rows(self, by: str, *, fusion: str | None = None, open_fusions: bool = False) -> list[dict[str, Any]]:
-        """Rows with COLUMNS. by: one of BY. fusion: only this one and what is in it; NothingFound when no
-        slice is of it. open_fusions: below each fusion what is in it."""
+    def listed(
+        self,
+        by: str,
+        most: int | None,
+        peak: tuple[float, float] | None,
+        *,
+        fusion: str | None,
+        open_fusions: bool,
+    ) -> Listing:
+        """A row for each of what `by` says, one of BY. peak: flops and bytes a second of the machine. fusion:
+        only this one and what is in it; NothingFound when no slice is of it. open_fusions: below each fusion
+        what is in it."""
         rows = self.timed.rows
         if fusion is not None:
             rows = [row for row in rows if row["instruction"] == fusion]
@@ -92,21 +104,26 @@ class TimedOps(NamedTuple):
                 )
         if open_fusions or fusion is not None:
             rows = timed_rows.opened(rows, self.programs)
-        return rows if by == "instruction" else timed_rows.grouped(rows, by)
+        rows = rows if by == "instruction" else timed_rows.grouped(rows, by)
+        if peak is not None:
+            timed_rows.bounded(rows, peak)
+        return listing(COLUMNS, rows, self.sentences(), most, by)
 
-    def untimed(self) -> list[dict[str, Any]]:
-        """Rows with UNTIMED_COLUMNS of instructions that no slice names."""
-        return [
-            dict(zip(UNTIMED_COLUMNS, (module, number, _UNTIMED[why], opcode, count), strict=True))
+    def untimed(self, most: int | None) -> Listing:
+        """Instructions that no slice names."""
+        rows = [
+            dict(zip(_UNTIMED_COLUMNS, (module, number, _UNTIMED[why], opcode, count), strict=True))
             for module, number, why, opcode, count in self.timed.untimed
         ]
+        return listing(_UNTIMED_COLUMNS, rows, self.sentences(), most)
 
-    def unmatched(self) -> list[dict[str, Any]]:
-        """Rows with UNMATCHED_COLUMNS of slices without an instruction."""
-        return [
-            dict(zip(UNMATCHED_COLUMNS, (module or None, *figures, why, LOST[why]), strict=True))
+    def unmatched(self, most: int | None) -> Listing:
+        """Slices without an instruction."""
+        rows = [
+            dict(zip(_UNMATCHED_COLUMNS, (module or None, *figures, why, LOST[why]), strict=True))
             for why, module, *figures in self.timed.lost
         ]
+        return listing(_UNMATCHED_COLUMNS, rows, self.sentences(), most)
 
     def sentences(self) -> list[str]:
         """The lines below the table."""
@@ -159,6 +176,18 @@ def timed_ops(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
     return TimedOps(found, programs, damaged)
 
 
+def no_times(paths: Sequence[str]) -> NothingFound | None:
+    """The error for dump folders without a recording; None for anything else."""
+    try:
+        number = len(dump_files.finished(paths))
+    except OSError:
+        return None
+    if not number:
+        return None
+    seen = f"programs: {number:,}; recordings: 0"
+    return NothingFound(_NO_TIMES, seen=seen, todo=_TODO_TIMES, path=paths[0])
+
+
 def _programs(
     trace: OpenTrace, folders: Sequence[str], groups: Sequence[Sequence[Any]]
 ) -> tuple[list[KnownProgram], int]:
@@ -194,16 +223,16 @@ def _number(at: int, source: Any) -> int:
     return number
 
 
-def compiled(trace: OpenTrace, module: str | None) -> tuple[list[dict[str, Any]], list[str]]:
-    """How long compiles took: rows with COMPILE_COLUMNS, and the lines below them. NothingFound when there is
-    no compile of a module whose name contains `module`."""
+def compiled(trace: OpenTrace, module: str | None, most: int | None) -> Listing:
+    """How long compiles took. NothingFound when there is no compile of a module whose name contains
+    `module`."""
     slices = trace.query(statement("compile_slices")).rows()
     rows, modules = compile_time.rows(slices)
     if module is not None:
         rows = [row for row in rows if module in row["module"]]
         modules = [built for built in modules if module in built.module]
     if not rows:
-        raise NothingFound(NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=TODO_COMPILE)
+        raise NothingFound(_NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=_TODO_COMPILE)
     lines = []
     for built in modules[:_MOST]:
         passes, backend = (units.show(time, "ps") for time in (built.passes_ps, built.backend_ps))
@@ -213,7 +242,7 @@ def compiled(trace: OpenTrace, module: str | None) -> tuple[list[dict[str, Any]]
         lines.append(line)
     if len(modules) > _MOST:
         lines.append(f"{units.count(len(modules) - _MOST, 'more module')}")
-    return rows, lines
+    return listing(compile_time.COLUMNS, rows, lines, most)
 
 
 def peaks(found: Peaks) -> str:

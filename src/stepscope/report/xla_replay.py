@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from stepscope import units
+from stepscope.report.listing import Listing, Row
+from stepscope.xla_tools.replay.stages import COLUMNS, RequestedStage
 
-Row = Mapping[str, Any]
+_FOR_PEOPLE = (
+    "stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond",
+    "max_relative", "values", "problem",
+)  # fmt: skip
 
 
-def shown(row: Row) -> dict[str, Any]:
+def build(rows: Sequence[Row], asked: Sequence[RequestedStage]) -> Listing:
+    """The stages that ran, of those that were asked for."""
+    notes = _notes(rows, len(asked), is_plain=any(stage.is_plain for stage in asked))
+    return Listing(COLUMNS, rows, list(notes), _FOR_PEOPLE, _readable)
+
+
+def _readable(row: Row) -> Row:
     """A row for a table: times with units, long values cut."""
-    shown_row = dict(row)
+    cells = dict(row)
     for name in ("median", "least", "compile"):
         value = row[f"{name}_ps"]
-        shown_row[name] = None if value is None else units.show(value, "ps")
+        cells[name] = None if value is None else units.show(value, "ps")
     if row["max_relative"] is not None:
-        shown_row["max_relative"] = f"{row['max_relative']:.2g}"
-    return shown_row
+        cells["max_relative"] = f"{row['max_relative']:.2g}"
+    return cells
 
 
-def notes(rows: Sequence[Row], asked: int, *, is_plain: bool) -> Iterator[str]:
+def _notes(rows: Sequence[Row], asked: int, *, is_plain: bool) -> Iterator[str]:
     """What to know beside the rows."""
     ran = [row for row in rows if row["device"] is not None]
     if ran:

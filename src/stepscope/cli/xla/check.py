@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 
 from stepscope.cli.arguments import Parser, add_showing
 from stepscope.cli.console import Console
-from stepscope.cli.xla.flags import add_library
-from stepscope.errors import NothingFound, UsageError
+from stepscope.cli.xla.flags import add_library, libraries
+from stepscope.errors import NothingFound
 from stepscope.report import xla_flags
-from stepscope.xla_tools.flags import check, variables
-from stepscope.xla_tools.flags.installed import TRIGGERS, Library, installed
 from stepscope.xla_tools.flags.line import FlagLine, parse
 
 ABOUT = "check a line of flags against the installed library, before a job fails on it"
@@ -48,31 +45,12 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each flag; 1 when one of them stops a program."""
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import write_listing
 
     lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment()
-    libraries = [] if options.catalogue else installed(options.python)
-    rows: list[dict[str, str | None]] = []
-    for line in lines:
-        if not line.flags:
-            raise UsageError("The line has no flags", seen=line.variable, todo="give it a --flag=value")
-        found = check.check(line, _library(libraries, line, options.library), options.python)
-        rows += found
-        for row in found:
-            if row["verdict"] != "ok":
-                console.say(xla_flags.sentence(row))
-        console.say(xla_flags.conclusion(found, line.variable))
-    write_records(check.COLUMNS, rows, options, console)
-    if variables.DEAD in os.environ:
-        console.say(xla_flags.warning_of_dead())
-    return int(any(row["verdict"] not in xla_flags.HARMLESS for row in rows))
-
-
-def _library(libraries: Sequence[Library], line: FlagLine, wanted: str | None) -> Library | None:
-    """The library to ask about a line of flags."""
-    able = [library for library in libraries if (library.name, line.variable) in TRIGGERS]
-    # jaxlib answers ten times sooner; TensorFlow has an XLA of its own, which --library asks.
-    return next((library for library in able if wanted in (None, library.name)), None)
+    listing = xla_flags.checked(lines, libraries(options), options.python, os.environ)
+    write_listing(listing, options, console)
+    return int(xla_flags.is_refused(listing))
 
 
 def _environment() -> list[FlagLine]:

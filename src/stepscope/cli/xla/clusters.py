@@ -31,7 +31,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints clusters and the nodes outside."""
     if not options.paths:
         raise UsageError("No log and no folder is given", seen="no PATH", todo="stepscope xla clusters DIR")
-    from stepscope.cli.query import write_records
+    from stepscope.cli.query import write_listing
 
     look_up(options.paths)
     logs, dumps = cluster_files.find(options.paths)
@@ -44,8 +44,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo=f"set {xla_clusters.SETTINGS} before the program runs",
             slug="no-clusters",
         )
-    columns, rows, sentences = xla_clusters.build(graphs, options.all)
-    write_records(columns, rows, options, console, everything=options.all)
-    for line in sentences:
-        console.say(line)
+    write_listing(xla_clusters.build(graphs, options.all), options, console)
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope import units
 from stepscope.cli.arguments import Parser, add_showing, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, measured, peaks
@@ -19,10 +18,6 @@ whether compute or memory takes longer, and bound_ps is the least time in picose
   stepscope xla cost DIR --by line --peak 200G,40G      200 Gflop/s, 40 GB/s
   stepscope xla cost DIR --by line --peak measured      of this machine, in a few seconds"""
 
-_SHOWN = (
-    "name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share", "bound",
-    "bound_ps", "instructions", "file", "line",
-)  # fmt: skip
 _MOST = 25
 """Rows of a table for people; --all shows the rest."""
 
@@ -44,31 +39,11 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
     need_dumps(options, "xla cost")
-    from stepscope.cli.query import informative, is_for_people, write_rows
+    from stepscope.cli.query import most_rows, write_listing
 
     look_up(options.paths)
     with working("reading the dump", console):
         program = xla_costs.program(options.paths, options.module)
     peak = None if options.peak is None else measured(options.peak, console)
-    rows = xla_costs.rows(program, options.by, peak)
-    columns: tuple[str, ...] = xla_costs.COLUMNS
-    kept = rows
-    if is_for_people(options):
-        columns = informative(_SHOWN, rows)
-        kept = [
-            {name: round(cell, 4) if isinstance(cell, float) else cell for name, cell in row.items()}
-            for row in (rows if options.all else rows[:_MOST])
-        ]
-    write_rows(
-        columns,
-        ([units.whole(row[name]) for name in columns] for row in kept),
-        console,
-        options.format,
-        everything=options.all,
-        spreadsheet=options.spreadsheet,
-    )
-    remarks = [f"{program['module']}, {program['file']}"]
-    if len(kept) < len(rows):
-        remarks.append(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
-    console.say("; ".join([*remarks, *xla_costs.left_out(program)]))
+    write_listing(xla_costs.build(program, options.by, peak, most_rows(options, _MOST)), options, console)
     return 0

@@ -7,21 +7,16 @@ import contextlib
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
-from stepscope.errors import StepscopeError, UnreadableSource, UsageError
+from stepscope.errors import StepscopeError, UsageError
 from stepscope.formats.xla import compiles
 from stepscope.report import xla_replay
 from stepscope.sources.user_paths import look_up
 from stepscope.xla_tools.replay import inputs, stages
-from stepscope.xla_tools.replay.running import PLAIN, Runner
-from stepscope.xla_tools.replay.stages import RequestedStage
-
-if TYPE_CHECKING:
-    from stepscope.xla_tools.replay.inputs import Argument
+from stepscope.xla_tools.replay.running import Runner
 
 ABOUT = "run a module, computation or instruction of a dump alone; find the pass that changed values"
 EPILOG = """The jax of this Python, or of --python, compiles the program again: fusions and layouts may
@@ -34,10 +29,6 @@ for f32). Inputs are random and the same for all stages; --inputs takes a snapsh
   stepscope xla replay DIR --stage before..after        whether the compiler changed results
   stepscope xla replay DIR --stage passes               and which pass
   stepscope xla replay DIR --against-flags=--xla_cpu_enable_fast_math=true"""
-_SHOWN = (
-    "stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond",
-    "max_relative", "values", "problem",
-)  # fmt: skip
 _RUNS = 10
 _MOST_RUNS = 100_000
 
@@ -82,9 +73,14 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Runs, and prints a row for each stage; 1 where results differ."""
+    from stepscope.cli.query import write_listing
+
     _check(options)
     look_up(options.paths)
-    asked = _requested_stages(options)
+    given = _flags("--flags", options.flags)
+    against = None if options.against_flags is None else _flags("--against-flags", options.against_flags)
+    every = compiles.largest(compiles.read(options.paths, options.module))
+    asked = stages.requested(every, options.stage, given, against, optimized=options.optimized)
     several = len(asked) > 1
     waiting = contextlib.nullcontext() if several else working("running the program", console)
     with tempfile.TemporaryDirectory(prefix="stepscope-replay-") as folder, waiting:
@@ -94,7 +90,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seconds=options.timeout,
             runs=options.runs,
             seed=options.seed,
-            inputs=_inputs(options),
+            inputs=inputs.given_inputs(options.paths[0], options.inputs),
         )
         rows = list(
             stages.rows(
@@ -113,25 +109,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             slug="replay",
             path=options.paths[0],
         )
-    _write(rows, options, console)
-    for note in xla_replay.notes(rows, len(asked), is_plain=any(_is_plain(stage) for stage in asked)):
-        console.say(note)
+    write_listing(xla_replay.build(rows, asked), options, console)
     return 1 if any(row["verdict"] == "differs" for row in rows) else 0
-
-
-def _write(rows: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
-    """Writes the rows, with the columns that say something where people read them."""
-    from stepscope.cli.query import informative, is_for_people, write_records
-
-    if not is_for_people(options):
-        write_records(stages.COLUMNS, rows, options, console)
-        return
-    shown = [xla_replay.shown(row) for row in rows]
-    write_records(informative(_SHOWN, shown), shown, options, console)
-
-
-def _is_plain(stage: RequestedStage) -> bool:
-    return stage.flags[: len(PLAIN)] == PLAIN
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -159,32 +138,6 @@ def _check(options: argparse.Namespace) -> None:
         )
 
 
-def _requested_stages(options: argparse.Namespace) -> list[RequestedStage]:
-    """The stages with their flags, in order."""
-    given = _flags("--flags", options.flags)
-    every = compiles.largest(compiles.read(options.paths, options.module))
-    wanted = options.stage or "after"
-    if wanted == "passes":
-        chosen = every
-    elif ".." in wanted:
-        chosen = [every[compiles.place(every, end or default)] for end, default in _ends(wanted)]
-    elif options.stage is None:
-        chosen = [every[-1]]
-    else:
-        chosen = [every[compiles.place(every, wanted)]]
-    many = len(chosen) > 1
-    flags = (*PLAIN, *given) if many and not options.optimized else given
-    asked = [RequestedStage(stage, flags) for stage in chosen]
-    if options.against_flags is not None:
-        asked.append(RequestedStage(chosen[0], _flags("--against-flags", options.against_flags)))
-    return asked
-
-
-def _ends(stage: str) -> list[tuple[str, str]]:
-    first, _, last = stage.partition("..")
-    return [(first, "before"), (last, "after")]
-
-
 def _flags(option: str, line: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(line))
@@ -200,29 +153,3 @@ def _flags(option: str, line: str) -> tuple[str, ...]:
             todo=f"{option}=--xla_NAME=VALUE; `stepscope xla flags` lists them",
         )
     return words
-
-
-def _inputs(options: argparse.Namespace) -> str | list[Argument] | None:
-    """Arguments of a snapshot, the path of a .npz, or None for generated ones."""
-    if options.inputs is None:
-        path = Path(options.paths[0])
-        if not path.is_file() or "snapshot" not in path.name:
-            return None
-    else:
-        path = Path(options.inputs)
-    if path.suffix == ".npz":
-        return str(path.absolute())
-    try:
-        found = inputs.read(path.read_bytes()).arguments
-    except OSError as error:
-        raise UnreadableSource(
-            "The inputs cannot be read", seen=str(error), todo="give a snapshot or .npz", path=str(path)
-        ) from error
-    if not found:
-        raise UnreadableSource(
-            "No arguments are in it",
-            seen="no snapshot of an execution",
-            todo="dump with --xla_dump_hlo_unoptimized_snapshots, or leave --inputs out",
-            path=str(path),
-        )
-    return found

@@ -90,6 +90,11 @@ def _places(stages: Compile, wanted: str) -> list[int]:
     return [at for at, stage in enumerate(stages) if wanted in stage.name]
 
 
+def way(stages: Compile, first: int, last: int) -> Compile:
+    """The stages from the one to the other, either of which may come first."""
+    return stages[first : last + 1] if first <= last else stages[last : first + 1][::-1]
+
+
 def compare(stages: Sequence[Stage], *, named: bool = True) -> DumpComparison:
     """The first and the last, by way of those between. UnreadableSource when a file has gone."""
     paths = [stage.path for stage in stages]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from stepscope.code_lines import CodeLine
+from stepscope.code_lines import CodeLine, is_framework_or_library
 from stepscope.instruments import traced_python
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
@@ -13,7 +13,6 @@ from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, funct
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.traced_calls import THRESHOLDS as TRACED
 from stepscope.instruments.causes.traced_calls import TimedSlice
-from stepscope.instruments.step_breakdown.labels import is_framework_file
 from stepscope.library.statements import Query, statement
 
 _GRADIENT = "autograd::engine::evaluate_function"
@@ -28,7 +27,7 @@ def creating_line(query: Query, run_id: str, op: str) -> CodeLine | None:
     if not rows:
         return None
     file, line, function, *call = rows[0]
-    if is_framework_file(file):
+    if is_framework_or_library(file):
         return None
     made = CodeLine(file, line, function)
     if call[0] is None or _layers_at(query, run_id, made) < 2:

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from stepscope.code_lines import is_framework_or_library
 from stepscope.engines import Statement
 from stepscope.instruments.causes.layers import layer_of_scope
-from stepscope.instruments.step_breakdown.labels import is_framework_file
 from stepscope.library.statements import Query, statement
 
 QueryRows = list[tuple[Any, ...]]
@@ -96,7 +96,7 @@ class QueryCache:
             compiled = self(statement("lines_of_instructions", run_id=run_id)).rows()
             found: dict[str, set[str]] = defaultdict(set)
             for op, file, line, *_ in (*made, *compiled):
-                if file is not None and line is not None and not is_framework_file(file):
+                if file is not None and line is not None and not is_framework_or_library(file):
                     found[op].add(f"{file}:{line}")
             self._lines[run_id] = {op: lines.pop() for op, lines in found.items() if len(lines) == 1}
         return self._lines[run_id]

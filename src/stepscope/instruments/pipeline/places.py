@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stepscope import strict_json
-from stepscope.code_lines import CodeLine
+from stepscope.code_lines import CodeLine, is_framework_or_library
 from stepscope.instruments.pipeline.stages import PipelineStage, placed
-from stepscope.instruments.step_breakdown.labels import is_framework_file
 
 AUTOTUNE = "tf.data.AUTOTUNE"
 ANY_ORDER = "deterministic=False"
@@ -35,7 +34,7 @@ def function_in(arguments: str) -> CodeLine | None:
     first line, and its name without the class or function that contains it."""
     for value in strict_json.members(arguments).values():
         found = _FUNCTION.fullmatch(value) if isinstance(value, str) else None
-        if found is not None and not is_framework_file(found[2]):
+        if found is not None and not is_framework_or_library(found[2]):
             return CodeLine(found[2], int(found[3]), found[1].rpartition(".")[2])
     return None
 

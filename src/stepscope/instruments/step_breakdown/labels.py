@@ -13,7 +13,9 @@ from typing import NamedTuple, cast
 
 from stepscope import _core
 from stepscope.capture import c_functions
+from stepscope.code_lines import is_framework_or_library
 from stepscope.instruments import python_frame
+from stepscope.instruments.foreign_files import has_framework_name
 from stepscope.step_labels import LABELS as LABELS
 from stepscope.step_labels import Label as Label
 
@@ -179,28 +181,6 @@ _STANDARD_WAITS = re.compile(
 _BUILT_IN_COPY = Meaning("copy")
 _BUILT_IN_WAIT = Meaning("wait")
 _BUILT_IN_IDLE = Meaning("idle", True)
-_FRAMEWORKS = re.compile(
-    r"(^|/)(tensorflow|tensorflow_core|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
-    r"|tensorflow_estimator|horovod|accelerate|transformers|chex|equinox)/"
-)
-
-
-def is_framework_file(file: str) -> bool:
-    """Whether a file is a framework's, by its folders."""
-    return _FRAMEWORKS.search(file) is not None
-
-
-_FRAMEWORK_FILES = frozenset(
-    {
-        "api.py", "pjit.py", "profiler.py", "tree_util.py", "core.py", "array.py", "dispatch.py",
-        "traceback_util.py", "execute.py", "ops.py", "def_function.py", "polymorphic_function.py",
-        "backprop.py", "gen_math_ops.py", "math_ops.py", "module.py", "_tensor.py", "autograd.py",
-        "functional.py", "util.py", "linear_util.py", "api_util.py", "context.py", "tensor_shape.py",
-        "dtypes.py", "xla_bridge.py", "sharding_impls.py", "session.py", "traceback_utils.py", "attrs.py",
-        "lax.py", "lax_numpy.py", "ufunc_api.py", "ufuncs.py", "array_methods.py",
-    }
-)  # fmt: skip
-"""Names of files by which frames are known where a recorder keeps no folders."""
 
 
 @lru_cache(maxsize=50_000)
@@ -225,7 +205,7 @@ def _foreign_frame_meaning(file: str, function: str, code: str) -> Meaning:
             return meaning
     if _STANDARD_WAITS.search(file) and _WAITING.search(function):
         return Meaning("wait")
-    if _FRAMEWORKS.search(file) or (code == "unknown" and file in _FRAMEWORK_FILES):
+    if is_framework_or_library(file) or (code == "unknown" and has_framework_name(file)):
         return Meaning("dispatch")
     if code != "unknown" or file in ("builtins", "time") or "<" in file:
         return NOTHING

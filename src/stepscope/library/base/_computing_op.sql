@@ -1,6 +1,6 @@
 -- How long does each kind of slice of such an op run, on devices and on hosts?
 --
--- reads: rollup_op, track_place, slice, _started_source, _started_op, _launching_op, _captured_op, _written_instruction
+-- reads: rollup_op, track_place, slice, _started_source, _started_op, _launching_op, _captured_op, _library_instruction
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
@@ -17,20 +17,12 @@ WITH captured AS (
   GROUP BY c.of_rollup
 ),
 
-libraries AS (
-  SELECT w.run_id AS of_run, w.name AS instruction, MIN(w.written_type) AS type_written
-  FROM _written_instruction AS w
-  WHERE w.goes_by_op = 1
-  GROUP BY w.run_id, w.name
-  HAVING MIN(w.written_type) = MAX(w.written_type)
-),
-
 kinds AS (
   SELECT
     r.id AS kind_id,
     columns!(r, run_id, host_id),
     p.place,
-    COALESCE(l.type_written, r.op_type) AS own_type,
+    COALESCE(l.program_type, r.op_type) AS own_type,
     columns!(r, op_name, name, class),
     r.slices - COALESCE(i.many, 0) - COALESCE(u.many, 0) AS own_slices,
     CAST(
@@ -42,7 +34,7 @@ kinds AS (
   LEFT JOIN _started_source AS o ON o.started_source = r.source_id
   LEFT JOIN captured AS i ON i.of_rollup = r.id
   LEFT JOIN _started_op AS u ON u.of_rollup = r.id
-  LEFT JOIN libraries AS l ON l.of_run = r.run_id AND l.instruction = r.op_name
+  LEFT JOIN _library_instruction AS l ON l.run_id = r.run_id AND l.name = r.op_name
   WHERE
     o.started_source IS NULL
     AND r.layer IN ('compute', 'python')

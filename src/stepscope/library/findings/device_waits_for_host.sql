@@ -1,7 +1,7 @@
 -- Lines of the program wait for the device
 --
 -- question: Which lines of the program wait until the device has done its work?
--- reads: step, device, _step_purpose, _busy_step
+-- reads: device, _step_purpose, _busy_step
 -- severity: medium from a quarter of the steps, low from a tenth
 -- impact: {file}:{line} `{function}` waits for the device in {in_steps} {in_steps:step|steps}. Such lines take
 --   {share} of the steps. Meanwhile nothing is launched, so the device has nothing to do afterwards: it is idle for
@@ -28,14 +28,7 @@
 --   function | text | Function | function that contains the line
 --   line_ps | ps | Of the line | time there
 --   in_steps | int | Steps | steps in which it was seen
-WITH hosts AS (
-  SELECT s.run_id AS of_run, s.host_id AS of_host, SUM(s.dur_ps) AS all_ps
-  FROM step AS s
-  WHERE s.averaged AND s.recovered_from <> 'whole_capture'
-  GROUP BY s.run_id, s.host_id
-),
-
-seen AS (
+WITH seen AS (
   SELECT
     columns!(p, run_id, host_id, place_file, place_line, place_function),
     COUNT(DISTINCT p.step_id) AS step_count,
@@ -56,26 +49,24 @@ accelerated AS (
 lost AS (
   SELECT
     columns!(t, run_id, host_id, place_file, place_line, place_function, step_count, sum_ps, lines_ps),
-    h.all_ps,
-    b.idle_ps,
+    columns!(b, steps_ps, idle_ps),
     least!(t.lines_ps, b.idle_ps) AS lost_ps
   FROM seen AS t
-  INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
   INNER JOIN accelerated AS a ON a.by_run = t.run_id AND a.by_host = t.host_id
   INNER JOIN _busy_step AS b ON b.run_id = t.run_id AND b.host_id = t.host_id
 )
 
 SELECT
-  CASE WHEN l.lost_ps * 4 >= l.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN l.lost_ps * 4 >= l.steps_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(l.lost_ps AS BIGINT) AS impact_ps,
   columns!(l, run_id, host_id),
-  share!(l.lines_ps, l.all_ps) AS share,
-  share!(l.idle_ps, l.all_ps) AS idle_share,
+  share!(l.lines_ps, l.steps_ps) AS share,
+  share!(l.idle_ps, l.steps_ps) AS idle_share,
   l.place_file AS file,
   l.place_line AS line,
   l.place_function AS function,
   CAST(l.sum_ps AS BIGINT) AS line_ps,
   CAST(l.step_count AS BIGINT) AS in_steps
 FROM lost AS l
-WHERE l.lost_ps * 10 >= l.all_ps AND l.sum_ps > 0
+WHERE l.lost_ps * 10 >= l.steps_ps AND l.sum_ps > 0
 ORDER BY nulls_last!(l.lost_ps DESC, l.run_id, l.host_id, l.sum_ps DESC, l.place_file, l.place_line, l.place_function)

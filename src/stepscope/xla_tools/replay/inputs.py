@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
@@ -44,6 +45,30 @@ def read(data: bytes) -> ReplaySnapshot:
     partitions = [field.body for field in wire.read(data) if field.number == 2] if module is not data else []
     literals = [leaf for partition in partitions[:1] for leaf in _arguments(wire.read(partition), 1)]
     return ReplaySnapshot(module, literals)
+
+
+def given_inputs(module: str, named: str | None) -> str | list[Argument] | None:
+    """What to run a module with: the arguments of a snapshot, the path of a .npz, or None for generated ones.
+    module: the file of the module, which may be such a snapshot. named: another that has the arguments."""
+    if named is None and not (Path(module).is_file() and "snapshot" in Path(module).name):
+        return None
+    path = Path(module if named is None else named)
+    if path.suffix == ".npz":
+        return str(path.absolute())
+    try:
+        arguments = read(path.read_bytes()).arguments
+    except OSError as error:
+        raise UnreadableSource(
+            "The inputs cannot be read", seen=str(error), todo="give a snapshot or .npz", path=str(path)
+        ) from error
+    if not arguments:
+        raise UnreadableSource(
+            "No arguments are in it",
+            seen="no snapshot of an execution",
+            todo="dump with --xla_dump_hlo_unoptimized_snapshots, or leave --inputs out",
+            path=str(path),
+        )
+    return arguments
 
 
 def _sizes(message: Iterable[WireField]) -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope.errors import StepscopeError, UnreadableSource
+from stepscope.formats.xla import compiles
 from stepscope.formats.xla.compiles import Stage
 from stepscope.xla_tools.replay import cut, inputs
 from stepscope.xla_tools.replay.running import PLAIN, ReplayFailure, ReplayRun, Runner
@@ -34,6 +35,36 @@ class RequestedStage(NamedTuple):
 
     stage: Stage
     flags: tuple[str, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether XLA's optional passes are off."""
+        return self.flags[: len(PLAIN)] == PLAIN
+
+
+def requested(
+    every: compiles.Compile,
+    wanted: str | None,
+    flags: tuple[str, ...],
+    against: tuple[str, ...] | None,
+    *,
+    optimized: bool,
+) -> list[RequestedStage]:
+    """The stages of a compile that are asked for, with their flags, in order. wanted: a stage, A..B, or
+    passes, which are all; the last where none is named. against: other flags for the same stage. optimized:
+    XLA's optional passes are on, also when stages are compared."""
+    if wanted == "passes":
+        chosen = every
+    elif wanted is None:
+        chosen = [every[-1]]
+    elif ".." in wanted:
+        first, _, last = wanted.partition("..")
+        chosen = [every[compiles.place(every, end)] for end in (first or "before", last or "after")]
+    else:
+        chosen = [every[compiles.place(every, wanted)]]
+    common = (*PLAIN, *flags) if len(chosen) > 1 and not optimized else flags
+    asked = [RequestedStage(stage, common) for stage in chosen]
+    return asked if against is None else [*asked, RequestedStage(chosen[0], against)]
 
 
 def program(path: str, part: str | None, runner: Runner) -> cut.ReplayProgram:
@@ -104,7 +135,7 @@ def name(stage: RequestedStage, asked: Sequence[RequestedStage]) -> str:
 def _row(stage: RequestedStage, part: str | None) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
     row.update({key: stage.stage.row[key] for key in ("module", "id", "stage", "pass", "file")})
-    added_flags = stage.flags[len(PLAIN) :] if stage.flags[: len(PLAIN)] == PLAIN else stage.flags
+    added_flags = stage.flags[len(PLAIN) :] if stage.is_plain else stage.flags
     row.update({"part": part, "flags": " ".join(added_flags) or None})
     return row
 
