@@ -3,7 +3,8 @@ namespaces and parameters, which seldom tell two kernels of a program apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -53,6 +54,41 @@ def sentence_name(name: str, most: int) -> str | None:
     if found is None or len(found) <= most or not _TELLING <= len(head) <= most - 3:
         return shortened(name, most)
     return f"{head}<…>"
+
+
+def told_apart(names: Sequence[str], short: Callable[[str], str], most: int) -> list[str]:
+    """The names of different ops or kernels as `short` has them; those that would become the same are cut to
+    `most` characters where they begin to differ."""
+    shortened_names = {name: short(name) for name in names}
+    _tell_apart(shortened_names, most)
+    return [shortened_names[name] for name in names]
+
+
+def _tell_apart(shortened_names: dict[str, str], most: int) -> None:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name, text in shortened_names.items():
+        groups[text].append(name)
+    for alike in groups.values():
+        if len(alike) > 1:
+            cut = _cut_where_they_differ(alike, most)
+            _tell_apart(cut, most)
+            shortened_names |= cut
+
+
+def _cut_where_they_differ(names: Sequence[str], most: int) -> dict[str, str]:
+    whole = {name: condensed(name) or name for name in names}
+    if len(set(whole.values())) < len(names):
+        whole = {name: name for name in names}
+    letters = enumerate(zip(*whole.values(), strict=False))
+    differ = next((at for at, each in letters if len(set(each)) > 1), min(map(len, whole.values())))
+    before = most * 2 // 5
+    behind = most - before - 1
+    cut = {}
+    for name, text in whole.items():
+        begin, end = text[:differ], text[differ:]
+        begin = f"{begin[:before]}…" if differ > before else begin
+        cut[name] = begin + (end if len(end) <= behind else f"{end[: behind - 1]}…")
+    return cut
 
 
 def _tokens(text: str) -> Iterator[_Token]:

@@ -85,6 +85,12 @@ OP = {"op_name": "a"}
             {"place": "device"},
             ("communication", None, "communication", True),
         ),
+        (
+            "void deep_ep::intranode::combine<__nv_bfloat16, 8, 768, 4096>",
+            {"place": "device"},
+            ("communication", None, "communication", True),
+        ),
+        ("deep_ep::layout::get_dispatch_layout", {"place": "device"}, ("compute", None, "compute", True)),
         ("psum.3", {"place": "device"}, ("communication", None, "communication", True)),
         ("a", OP | {"op_type": "all-to-all"}, ("communication", None, "communication", True)),
         ("a", OP | {"op_type": "CollectiveReduceV2"}, ("communication", None, "communication", True)),

@@ -135,6 +135,35 @@ def _kinds_of(events: list[dict[str, Any]]) -> dict[str, tuple[str, str, str | N
     }
 
 
+def test_rows_of_pytorch_before_kineto(tmp_path: Path) -> None:
+    """It calls processes by their ids and gives ops no categories. What it draws of a GPU lies between events
+    around each op, the ops within included: counted beside the calls, each op counted twice or more often."""
+    events = [
+        {"name": "aten::conv2d", "ph": "X", "ts": 0, "dur": 10, "tid": 1, "pid": "CPU functions", "args": {}},
+        {"name": "aten::add", "ph": "X", "ts": 2, "dur": 6, "tid": 1, "pid": "CPU functions", "args": {}},
+        {
+            "name": "aten::conv2d",
+            "ph": "X",
+            "ts": 1,
+            "dur": 12,
+            "tid": 0,
+            "pid": "CUDA functions",
+            "args": {},
+        },
+        {"name": "aten::add", "ph": "X", "ts": 3, "dur": 8, "tid": 0, "pid": "CUDA functions", "args": {}},
+    ]
+    assert _kinds_of(events) == {
+        "pid CPU functions": ("thread", "execution", "CPU cpu"),
+        "pid CUDA functions": ("unknown", "annotation", None),
+    }
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+    with stepscope.open(path) as trace:
+        assert trace.query("SELECT producer, framework FROM source").rows() == [("autograd", "pytorch")]
+        ops = trace.query("SELECT op_type, class, SUM(self_ps) FROM op_slice GROUP BY ALL ORDER BY 1").rows()
+        assert ops == [("aten::add", "compute", 6_000_000), ("aten::conv2d", "compute", 4_000_000)]
+
+
 def test_rows_of_tf_timeline() -> None:
     found = kinds("profiler_hook/timeline-5.json")
     compute = [one for row, one in found.items() if "Compute: tid" in row]

@@ -136,9 +136,13 @@ def test_what_is_not_read_is_told(tmp_path):
         *WORK,
         "CREATE TABLE MPI_P2P_EVENTS (start INTEGER, end INTEGER)",
         "INSERT INTO MPI_P2P_EVENTS VALUES (1, 2), (3, 4)",
+        "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER)",
+        "INSERT INTO SCHED_EVENTS VALUES (1, 0)",
     )
-    assert ask(path, "SELECT slug, events, detail FROM source_note WHERE slug = 'not-read'") == [
-        ("not-read", 2, "2 rows of MPI_P2P_EVENTS are not read")
+    notes = "SELECT slug, events, detail FROM source_note WHERE slug = 'not-read' ORDER BY detail"
+    assert ask(path, notes) == [
+        ("not-read", 1, "1 row of SCHED_EVENTS is not read"),
+        ("not-read", 2, "2 rows of MPI_P2P_EVENTS are not read"),
     ]
 
 

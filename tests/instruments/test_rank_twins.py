@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import duckdb
@@ -34,6 +35,7 @@ def jobs(draw: st.DrawFn) -> Tables:
                 spans = {"dur_ps": draw(st.integers(0, dur // 3)), "hidden_ps": draw(st.integers(0, 3))}
                 tables.add("step_part", source_id=rank, step_id=step["id"], label=label, **spans)
     kinds = st.sampled_from(["all_reduce", "all_to_all_v"])
+    apart = draw(st.sampled_from([10, 2]))  # or several under way at once
     for match in range(draw(st.integers(0, 14))):
         kind = draw(kinds)
         mates = draw(st.sets(st.integers(0, ranks - 1), min_size=1))
@@ -45,7 +47,7 @@ def jobs(draw: st.DrawFn) -> Tables:
             tables.add(
                 "collective", source_id=rank, participant=f"rank-{rank}", rank=rank, kind=kind,
                 group_name=draw(groups) if kind == "all_to_all_v" else None,
-                matched_by="drawn", sequence=match, ts_ps=10 * match, dur_ps=durs[rank], seen=len(mates),
+                matched_by="drawn", sequence=match, ts_ps=apart * match, dur_ps=durs[rank], seen=len(mates),
                 step=match % 4, match_id=match if len(mates) > 1 else None,
                 wait_ps=durs[rank] - min(durs.values()) if waits else None,
                 transfer_ps=min(durs.values()) if waits else None,
@@ -61,7 +63,7 @@ def asked(connection: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
 
 
 def arrivals(rows: list[Row]) -> list[Row]:
-    """Of each collective whose waits are known: who is last, and what that costs."""
+    """Of each collective whose waits are known: who is last, and what that costs beyond the ones before."""
     found = []
     for match in sorted({row["match_id"] for row in rows if row["wait_ps"] is not None}):
         own = sorted(
@@ -70,6 +72,11 @@ def arrivals(rows: list[Row]) -> list[Row]:
         for place, row in enumerate(own):
             cost = own[1]["wait_ps"] if place == 0 else 0
             found.append({**row, "is_last": cost > 0, "caused_ps": cost})
+    spared: dict[str, set[int]] = defaultdict(set)
+    for row in sorted(found, key=lambda row: (row["ts_ps"] - row["caused_ps"], row["id"])):
+        moments = set(range(row["ts_ps"] - row["caused_ps"], row["ts_ps"])) - spared[row["participant"]]
+        spared[row["participant"]] |= moments
+        row["caused_ps"] = len(moments)
     return found
 
 

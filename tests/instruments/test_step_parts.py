@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow
 import pytest
 
@@ -418,10 +420,17 @@ def test_spans_of_sources_are_told_apart():
 
 def test_the_thread_that_drives():
     """The one that steps begin on; else the program's by name; else the one with most calls."""
-    assert driver.choose([(1, "python", 0, 9), (2, "worker", 3, 1)]) == 2
-    assert driver.choose([(1, "worker", 0, 90), (2, "python", 0, 9)]) == 2
-    assert driver.choose([(1, "a", 0, 2), (2, "b", 0, 9)]) == 2
-    assert driver.choose([(1, "a", 0, 0)]) is None
+
+    def chosen(*threads: tuple[Any, ...]) -> int | None:
+        return driver.choose(driver.Candidate(*thread) for thread in threads)
+
+    assert chosen((1, "python", 0, 9), (2, "worker", 3, 1)) == 2
+    assert chosen((1, "worker", 0, 90), (2, "python", 0, 9)) == 2
+    assert chosen((1, "a", 0, 2), (2, "b", 0, 9)) == 2
+    assert chosen((1, "a", 0, 0)) is None
+    # The thread of an engine has the name of the program's, and often more calls.
+    assert chosen((1, "python", 0, 90, True), (2, "python", 0, 9)) == 2
+    assert chosen((1, "python", 0, 90, True)) == 1
 
 
 def test_what_the_core_does_not_take():

@@ -49,6 +49,14 @@ def test_time_between_runs_is_unknown_where_others_lie_between() -> None:
     assert found(tables, ("time_between_runs_unseen",)) == {}
 
 
+def test_time_between_runs_is_unknown_where_few_follow_each_other() -> None:
+    """What lies between the two of them is mostly what saves the recording of the first."""
+    tables = made_recordings.runs_apart(60, 5)
+    for row, step in zip(tables.rows["step_stored"], (11, 35, 43, 55, 56), strict=True):
+        row["step"] = step
+    assert found(tables, ("time_between_runs_unseen",)) == {}
+
+
 def test_tensors_of_other_processes_are_no_collectives() -> None:
     row = only(derived(made_recordings.tensors_of_other_processes()), "unhidden_collectives")
     text = "".join(str(value) for value in row.values())

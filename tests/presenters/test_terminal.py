@@ -129,6 +129,24 @@ def test_wide_screens_show_whole_names_and_sentences() -> None:
     assert FINDING.action in terminal.render(report, width=200, height=50)
 
 
+def test_names_that_would_be_cut_to_the_same_are_told_apart() -> None:
+    """Of kernels, what tells them apart may be their namespace alone, which goes first where none is like
+    another; a row of the same name stays as it is."""
+    kernel = "void cutlass::device_kernel<mine::fp8::{}::GemmKernel>(mine::fp8::{}::GemmKernel::Params)"
+    names = [kernel.format(kind, kind) for kind in ("grouped", "dense", "dense")]
+    table = Table(
+        columns=(Column("op_type", "text", "Op type", ""), Column("place", "text", "Place", "")),
+        rows=((names[0], "device"), (names[1], "device"), (names[2], "host")),
+        total=3,
+    )
+    rows = [line.split() for line in grid.lay_out(table, None, 60, grid.painter(False))[1:]]
+    assert [row[-1] for row in rows] == ["device", "device", "host"]
+    shown = [" ".join(row[:-1]) for row in rows]
+    assert "grouped" in shown[0]
+    assert "dense" in shown[1]
+    assert shown[1] == shown[2]
+
+
 def test_sentences_are_told_apart() -> None:
     assert sentences("A takes 1.5 ms. It waits (e.g. for b.py:3). `c` is next! Is it? 3 are.") == [
         "A takes 1.5 ms.",

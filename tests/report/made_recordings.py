@@ -186,10 +186,10 @@ def a_file_for_each_step() -> Tables:
     return tables
 
 
-def runs_apart(between_us: int = 5) -> Tables:
-    """Three runs of a session of 10 µs, each a recording of its own, so far apart."""
+def runs_apart(between_us: int = 5, runs: int = 3) -> Tables:
+    """Runs of a session of 10 µs, each a recording of its own, so far apart."""
     tables = Tables()
-    for number in range(3):
+    for number in range(runs):
         tables.source(number, format="run_metadata", producer="step_stats", of_session=True)
         began = 1_700_000_000 * 10**9 + number * (10 + between_us) * 1000
         tables.add("capture", source_id=number, clock="unix", origin_unix_ns=began)

@@ -66,6 +66,7 @@ class Writer(NamedTuple):
 
 
 WRITERS = {
+    "autograd": Writer("pytorch"),
     "jax": Writer("jax"),
     "kineto": Writer("pytorch"),
     "step_stats": Writer("tensorflow", of_session=True),

@@ -41,6 +41,9 @@ def classify(store: Store) -> None:
     if store.tables().get("track", 0) > TRACKS_LIMIT:
         return
     tracks = store.rows("track") if "track" in store.tables() else []
+    if producer == "unknown" and any(track["origin"].startswith(_AUTOGRAD) for track in tracks):
+        producer = "autograd"
+        store.update_facts({"producer": producer})
     if "stepscope" in meta:
         restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
@@ -358,6 +361,19 @@ def _horovod(track: Track, file: _ChromeFile) -> None:
         _set(track, "lane", "execution", file.device("Horovod", "unknown"))
 
 
+_AUTOGRAD = ("pid CPU functions tid ", "pid CUDA functions tid ")
+"""Begins of what rows of PyTorch's profiler before 1.8 are called: it named its processes by their ids."""
+
+
+def _autograd(track: Track, file: _ChromeFile) -> None:
+    """Threads; what it draws of a GPU is the time between two events around each op, and around the ops
+    within it: with what the GPU waited for meanwhile, so no execution."""
+    if track["origin"].startswith(_AUTOGRAD[0]):
+        _set(track, "thread", "execution", file.device("CPU", "cpu"))
+    elif not _empty(track):
+        _set(track, "unknown", "annotation")
+
+
 def _viztracer(track: Track, file: _ChromeFile) -> None:
     """Rows are threads of Python processes."""
     if not _empty(track):
@@ -369,6 +385,7 @@ _CLASSIFIERS = {
     "kineto": _kineto,
     "jax": _profiler,
     "tf_profiler": _profiler,
+    "autograd": _autograd,
     "horovod": _horovod,
     "viztracer": _viztracer,
 }

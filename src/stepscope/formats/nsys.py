@@ -72,7 +72,7 @@ class _Export(Database):
         if self.has(wall, "utcEpochNs", "systemClockNs"):
             offset_ns = self.number(f"SELECT utcEpochNs - systemClockNs FROM {wall}")
             self.origin_unix_ns = self.start_ns + offset_ns if offset_ns > 0 else None
-        for table in self.timed:
+        for table in self.recorded():
             if table not in self._known() and table not in _WAITS:
                 self.leave_out(self.number(f"SELECT COUNT(*) FROM {quoted(table)}"), table)
 

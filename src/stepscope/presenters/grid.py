@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from stepscope.kernel_names import told_apart
 from stepscope.presenters.bars import bars
 from stepscope.presenters.cells import Grid, cells, shorten_cells
 from stepscope.presenters.plain import plain
@@ -35,6 +36,8 @@ _SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
 _BAR, _SHORTEST_BAR = 24, 10
 _HEADING = 20
 """Cells of a heading without its unit."""
+_LONGEST_NAME = 4000
+"""Characters of a name that are looked at to tell it from others."""
 
 
 def painter(color: bool) -> Paint:
@@ -52,6 +55,7 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     titles = [f"{shorten_cells(plain(c.title, 80), _HEADING)} {s.symbol}".strip() for c, s in headings]
     natural = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
     columns = _Columns(table, chart, natural, room)
+    _tell_apart(texts, table, columns)
     drawn = bars(table, chart, columns.bar) if chart is not None and columns.bar else [[] for _ in table.rows]
     hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
     lines = [columns.line(titles, paint, "dim")]
@@ -59,6 +63,17 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
         heat = _heat(values[hot]) if chart is not None and chart.kind == "bar" and hot >= 0 else ""
         lines.append(columns.line(row, paint, "", heat, hot, parts))
     return lines
+
+
+def _tell_apart(texts: list[list[str]], table: Table, columns: _Columns) -> None:
+    """Cuts names of rows that would be cut to the same where they differ."""
+    at, room = columns.label, columns.name_width
+    if table.columns[at].unit != "text":
+        return
+    names = [plain(str(row[at])[:_LONGEST_NAME]) for row in table.rows]
+    short_names = {name: shorten_cells(row[at], room) for name, row in zip(names, texts, strict=True)}
+    for row, name in zip(texts, told_apart(names, short_names.__getitem__, room), strict=True):
+        row[at] = name
 
 
 class _Columns:
@@ -76,6 +91,7 @@ class _Columns:
         bar = min(_SHORTEST_BAR, spare) if is_bar and spare >= 6 else 0
         spare -= bar + 2 if bar else -2
         spare = _widen(widths, natural, self.kept, spare)
+        self.name_width = widths[self.label]
         self.bar = bar + max(min(_BAR - bar, spare), 0) if bar else 0
         self._grid = Grid(
             self._add_bar([widths[i] for i in self.kept], self.bar),

@@ -31,21 +31,8 @@ def shortened(name: str) -> str:
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Names of different ops for one sentence: those that would be shortened to the same are cut where they
-    begin to differ."""
-    short = [shortened(name) for name in names]
-    for name, number in Counter(short).items():
-        alike = [at for at, other in enumerate(short) if other == name]
-        whole = {at: kernel_names.condensed(names[at]) or names[at] for at in alike}
-        if len(set(whole.values())) < number:
-            whole = {at: names[at] for at in alike}
-        letters = enumerate(zip(*whole.values(), strict=False))
-        differ = next((at for at, each in letters if len(set(each)) > 1), 0)
-        for at in alike if number > 1 else ():
-            end = whole[at][differ:]
-            begin = f"{whole[at][:16]}…" if differ > 16 else whole[at][:differ]
-            short[at] = begin + (end if len(end) <= 23 else f"{end[:22]}…")
-    return short
+    """Names of different ops for one sentence."""
+    return kernel_names.told_apart(names, shortened, _MOST)
 
 
 def endings(paths: Iterable[str]) -> dict[str, str]:

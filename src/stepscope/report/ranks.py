@@ -25,7 +25,8 @@ def sentences(answers: Mapping[str, Rows]) -> Iterable[str]:
 
 
 def _who(rows: Rows) -> str:
-    """Ranks, or devices that one process drives: those have one clock."""
+    """Ranks, or devices that one process drives: those have one clock. Where some meet, those that do."""
+    rows = [row for row in rows if row["collectives"]] or rows
     together = len({row["host_id"] for row in rows}) == 1 and all(
         "/device:" in row["participant"] for row in rows
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from stepscope import _core
 from stepscope.instruments.intervals import Interval
@@ -37,25 +38,35 @@ _ALL_BUT_COMPILING: frozenset[Label] = frozenset(LABELS) - {"compile"}
 
 def tracks(query: Query, sources: Sequence[int]) -> dict[int, int]:
     """The tracks of the driving threads, by source; without sources that have no such thread."""
-    candidates: dict[int, list[tuple[int, str, int, int]]] = {}
+    candidates: dict[int, list[Candidate]] = {}
     for source_id, *row in query(statement("driving_threads", sources=list(sources))).rows():
-        candidates.setdefault(source_id, []).append((row[0], row[1], row[2], row[3]))
+        candidates.setdefault(source_id, []).append(Candidate(*row))
     chosen = {source_id: choose(some) for source_id, some in candidates.items()}
     return {source_id: track for source_id, track in chosen.items() if track is not None}
 
 
-def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:
-    """The driving thread of a source: of track, its name, how many steps begin on it, and how many slices
-    it has that only such a thread has. None when no thread has any."""
+class Candidate(NamedTuple):
+    """A thread that may drive the steps: its track and name, how many steps begin on it, how many slices it
+    has that only such a thread has, and whether these are hardly more than what an engine calls for it."""
+
+    track: int
+    name: str
+    steps: int
+    calls: int
+    engine: bool = False
+
+
+def choose(candidates: Iterable[Candidate]) -> int | None:
+    """The track of the driving thread of a source. None when no thread has any slices that tell."""
     best = max(
         (
-            (steps, _is_main(name), calls, -track)
-            for track, name, steps, calls in candidates
-            if steps or calls
+            (thread.steps, _is_main(thread.name), not thread.engine, thread.calls, -thread.track)
+            for thread in candidates
+            if thread.steps or thread.calls
         ),
         default=None,
     )
-    return None if best is None else -best[3]
+    return None if best is None else -best[-1]
 
 
 def _is_main(name: str) -> bool:

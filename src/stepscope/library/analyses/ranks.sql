@@ -16,7 +16,7 @@
 --   collectives | int | Collectives | collectives with other ranks
 --   times_last | int | Last | of these, those at which it arrives last
 --   caused_ps | ps | Causes | by how much they would be done earlier if it had arrived with the rank before it
---   wait_ps | ps | Waits | time it waits in them for later ranks
+--   wait_ps | ps | Waits | time it waits in them for later ranks; waits at the same time count once
 --   path_ps | ps | On the path | its time on the critical path over ranks, between collectives
 --   residual_ps | ps | Clock error | error bar of its times on the common clock; 0 for devices of one source, NULL when unknown
 --   steps | int | Steps | steps that averages include
@@ -54,7 +54,7 @@ waits AS (
     columns!(a, run_id, participant),
     COUNT(*) AS times,
     sum_where!(a.is_last, 1) AS lasts,
-    SUM(a.wait_ps) AS waited,
+    SUM(a.once_ps) AS waited,
     SUM(a.caused_ps) AS caused
   FROM arrival AS a
   GROUP BY a.run_id, a.participant

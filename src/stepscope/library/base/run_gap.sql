@@ -4,7 +4,7 @@
 -- reads: step, source, capture
 -- notes: Each run is a recording of its own, and its file says when it began. Only runs whose numbers follow each other
 --   count: between others there are runs that were not recorded, and nobody knows where files were numbered by when
---   they began.
+--   they began. Where most of a session's runs are on their own, the few that follow each other tell nothing of it.
 -- columns:
 --   run_id, host_id
 --   source_id | int | Source | source of the later run
@@ -34,11 +34,22 @@ ordered AS (
       PARTITION BY r.run_id, r.host_id ORDER BY nulls_last!(r.begin_ps, r.step_id)
     ) AS before_end_ps
   FROM runs AS r
+),
+
+following AS (
+  SELECT
+    columns!(o, run_id, host_id, source_id, step_id, averaged, dur_ps),
+    o.begin_ps - o.before_end_ps AS between_ps,
+    o.step = o.before_step + 1 AS follows,
+    sum_where!(o.step = o.before_step + 1, 1) OVER (PARTITION BY o.run_id, o.host_id) AS follow,
+    COUNT(*) OVER (PARTITION BY o.run_id, o.host_id) AS number
+  FROM ordered AS o
+  WHERE o.before_step IS NOT NULL
 )
 
 SELECT
-  columns!(o, run_id, host_id, source_id, step_id, averaged),
-  whole!(o.begin_ps - o.before_end_ps) AS gap_ps,
-  o.dur_ps
-FROM ordered AS o
-WHERE o.step = o.before_step + 1 AND o.begin_ps >= o.before_end_ps AND o.begin_ps - o.before_end_ps < 9.0e18
+  columns!(f, run_id, host_id, source_id, step_id, averaged),
+  whole!(f.between_ps) AS gap_ps,
+  f.dur_ps
+FROM following AS f
+WHERE f.follows AND f.follow * 2 >= f.number AND f.between_ps >= 0 AND f.between_ps < 9.0e18

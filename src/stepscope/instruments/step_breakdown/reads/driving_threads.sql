@@ -7,8 +7,14 @@
 --   source_id, id, name
 --   steps | int | steps that begin on it
 --   calls | int | slices that only a thread has which runs the user's program
+--   engine | bool | whether it does hardly more than what PyTorch's engine calls for the gradients of a device, while
+--     the thread waits that runs the program
 WITH called AS (
-  SELECT r.track_id, sum!(r.slices) AS number
+  SELECT
+    r.track_id,
+    sum!(r.slices) AS number,
+    sum_where!(r.name LIKE 'autograd::engine::evaluate_function:%', r.total_ps) AS for_gradients,
+    SUM(r.self_ps) AS all_of_them
   FROM rollup_op AS r
   WHERE
     r.source_id IN $sources
@@ -33,7 +39,8 @@ marked AS (
 SELECT
   columns!(t, source_id, id, name),
   CASE WHEN m.number IS NULL THEN 0 ELSE m.number END AS steps,
-  CASE WHEN c.number IS NULL THEN 0 ELSE c.number END AS calls
+  CASE WHEN c.number IS NULL THEN 0 ELSE c.number END AS calls,
+  COALESCE(c.for_gradients * 10 >= c.all_of_them * 9, FALSE) AS engine
 FROM track AS t
 INNER JOIN track_place AS p ON p.track_id = t.id AND p.place IN ('host', 'launch')
 LEFT JOIN called AS c ON c.track_id = t.id
