@@ -422,7 +422,7 @@ def test_the_thread_that_drives():
     """The one that steps begin on; else the program's by name; else the one with most calls."""
 
     def chosen(*threads: tuple[Any, ...]) -> int | None:
-        return driver.choose(driver.Candidate(*thread) for thread in threads)
+        return driver.choose(driver.DrivingCandidate(*thread) for thread in threads)
 
     assert chosen((1, "python", 0, 9), (2, "worker", 3, 1)) == 2
     assert chosen((1, "worker", 0, 90), (2, "python", 0, 9)) == 2
