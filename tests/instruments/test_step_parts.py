@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow
 import pytest
 
+import stepscope
 from stepscope import _core
 from stepscope.capture import c_functions
 from stepscope.instruments.step_breakdown import driver, labels, part_tables
@@ -422,7 +424,7 @@ def test_the_thread_that_drives():
     """The one that steps begin on; else the program's by name; else the one with most calls."""
 
     def chosen(*threads: tuple[Any, ...]) -> int | None:
-        return driver.choose(driver.Candidate(*thread) for thread in threads)
+        return driver.choose(driver.DrivingCandidate(*thread) for thread in threads)
 
     assert chosen((1, "python", 0, 9), (2, "worker", 3, 1)) == 2
     assert chosen((1, "worker", 0, 90), (2, "python", 0, 9)) == 2
@@ -431,6 +433,26 @@ def test_the_thread_that_drives():
     # The thread of an engine has the name of the program's, and often more calls.
     assert chosen((1, "python", 0, 90, True), (2, "python", 0, 9)) == 2
     assert chosen((1, "python", 0, 90, True)) == 1
+
+
+def test_an_engine_that_is_called_for_gradients_drives_nothing(tmp_path):
+    """It has more calls than the thread of the program, whose launching is then not seen."""
+    program, engine = {"pid": 9, "tid": 1}, {"pid": 9, "tid": 2}
+    events = [{"name": "aten::conv2d", "cat": "cpu_op", "ts": 0, "dur": 30, **program}]
+    for number in range(4):
+        node = {"ts": 40 + 4 * number, "dur": 3, **engine}
+        events += [
+            {"name": "autograd::engine::evaluate_function: MulBackward0", "cat": "cpu_op", **node},
+            {"name": "aten::mul", "cat": "cpu_op", **node},
+        ]
+    events.append(
+        {"name": "k", "cat": "kernel", "ts": 56, "dur": 4, "pid": 0, "tid": 7, "args": {"device": 0}}
+    )
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": [{"ph": "X", "args": {}, **event} for event in events]}))
+    with stepscope.open(path) as trace:
+        found = dict(trace.query("SELECT label, dur_ps FROM step_part").rows())
+    assert found["dispatch"] == 30_000_000
 
 
 def test_what_the_core_does_not_take():

@@ -38,14 +38,14 @@ _ALL_BUT_COMPILING: frozenset[Label] = frozenset(LABELS) - {"compile"}
 
 def tracks(query: Query, sources: Sequence[int]) -> dict[int, int]:
     """The tracks of the driving threads, by source; without sources that have no such thread."""
-    candidates: dict[int, list[Candidate]] = {}
+    candidates: dict[int, list[DrivingCandidate]] = {}
     for source_id, *row in query(statement("driving_threads", sources=list(sources))).rows():
-        candidates.setdefault(source_id, []).append(Candidate(*row))
+        candidates.setdefault(source_id, []).append(DrivingCandidate(*row))
     chosen = {source_id: choose(some) for source_id, some in candidates.items()}
     return {source_id: track for source_id, track in chosen.items() if track is not None}
 
 
-class Candidate(NamedTuple):
+class DrivingCandidate(NamedTuple):
     """A thread that may drive the steps: its track and name, how many steps begin on it, how many slices it
     has that only such a thread has, and whether these are hardly more than what an engine calls for it."""
 
@@ -56,7 +56,7 @@ class Candidate(NamedTuple):
     engine: bool = False
 
 
-def choose(candidates: Iterable[Candidate]) -> int | None:
+def choose(candidates: Iterable[DrivingCandidate]) -> int | None:
     """The track of the driving thread of a source. None when no thread has any slices that tell."""
     best = max(
         (
