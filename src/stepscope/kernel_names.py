@@ -47,6 +47,19 @@ def shortened(name: str, most: int) -> str | None:
     return found if found is None or len(found) <= most else f"{found[: most - 1]}…"
 
 
+def shorten(text: str, most: int | None) -> str:
+    """`text`, cut in the middle with … to `most` characters: op names differ at both ends. Of names of
+    kernels, what tells none from another goes first."""
+    if most is None or len(text) <= most:
+        return text
+    if kernel := shortened(text, most):
+        return kernel
+    if most <= 1:
+        return "…"[:most]
+    tail = (most - 1) * 2 // 5
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
 def sentence_name(name: str, most: int) -> str | None:
     """The same for a sentence, in which a long name does without its template arguments: `add_kernel<…>`."""
     found = condensed(name)

@@ -13,6 +13,7 @@ from itertools import chain
 from stepscope import units
 from stepscope.escapes import escaped
 from stepscope.instruments.graphs import HEIGHT, GraphBox, Level
+from stepscope.kernel_names import shorten
 
 FORMAT = 1
 _ROOM = 20.0
@@ -149,9 +150,8 @@ def data(level: Level, title: str, _paint: str | None = None) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """Text with hidden characters escaped, shortened in the middle: names of ops differ at both ends."""
-    half = most // 2
-    return escaped(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
+    """Text cut to so many characters, with hidden characters escaped."""
+    return escaped(shorten(text, most))
 
 
 def _text(text: str, most: int) -> str:

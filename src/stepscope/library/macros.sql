@@ -41,6 +41,13 @@ MAX({end}) OVER (
   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
 )
 
+-- until!(condition, slice): when all slices of its track have ended for which a condition is true, up to this one
+MAX(CASE WHEN {condition} THEN {slice}.ts_ps + {slice}.dur_ps END) OVER (
+  PARTITION BY {slice}.track_id
+  ORDER BY {slice}.ts_ps NULLS LAST, {slice}.dur_ps DESC NULLS LAST, {slice}.id NULLS LAST
+  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+)
+
 -- uncovered!(covered, start, end): the part of a slice that no earlier one covers
 CASE
   WHEN {covered} IS NULL OR {covered} <= {start} THEN {end} - {start}

@@ -55,16 +55,11 @@ def readable(
     names: Sequence[str] = listing.columns
     if listing.for_people:
         names = [name for name in listing.for_people if any(row[name] is not None for row in records)]
-    rows: Sequence[Sequence[Any]] = [[row[name] for name in names] for row in records]
-    if cut and listing.widest:
-        most = [listing.widest.get(name) for name in names]
-        rows = [
-            [
-                value if room is None else value and shorten(value, room)
-                for value, room in zip(row, most, strict=True)
-            ]
-            for row in rows
-        ]
+    most = listing.widest if cut else {}
+    rows = [
+        [shorten(row[name], most[name]) if name in most and row[name] else row[name] for name in names]
+        for row in records
+    ]
     heads = [listing.heads.get(name, name) for name in names]
     if not listing.units:
         return heads, rows, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stepscope import kernel_names
 from stepscope.escapes import escaped
+from stepscope.kernel_names import shorten as shorten
 
 
 def plain(text: str, most: int | None = None) -> str:
@@ -14,19 +15,6 @@ def plain(text: str, most: int | None = None) -> str:
     if most is not None and len(text) > most * 2 + 16:
         text = f"{text[:most]}…{text[-most:]}"
     return shorten(escaped(text), most)
-
-
-def shorten(text: str, most: int | None) -> str:
-    """`text`, cut in the middle with … to `most` characters: op names differ at both ends. Of names of
-    kernels, what tells none from another goes first."""
-    if most is None or len(text) <= most:
-        return text
-    if kernel := kernel_names.shortened(text, most):
-        return kernel
-    if most <= 1:
-        return "…"[:most]
-    tail = (most - 1) * 2 // 5
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def block(text: str) -> str:

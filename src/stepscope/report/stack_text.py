@@ -64,8 +64,8 @@ def hot(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "function": row["function"],
             "place": f"{row['file']}:{row['line']}" if row["file"] and row["line"] else row["file"],
             "code": row["code"],
-            "self": f"{row['self_share']:.1%}",
-            "total": f"{row['total_share']:.1%}",
+            "self": units.show(row["self_share"], "ratio"),
+            "total": units.show(row["total_share"], "ratio"),
         }
         for row in rows
     ]

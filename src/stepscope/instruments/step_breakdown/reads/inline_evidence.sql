@@ -30,16 +30,8 @@ timed AS (
     l.least_ps,
     s.ts_ps AS from_ps,
     s.ts_ps + s.dur_ps AS to_ps,
-    MAX(CASE WHEN l.layer = 'input waits' THEN s.ts_ps + s.dur_ps END) OVER (
-      PARTITION BY s.track_id
-      ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS waits_until_ps,
-    MAX(CASE WHEN l.layer = 'compute' THEN s.ts_ps + s.dur_ps END) OVER (
-      PARTITION BY s.track_id
-      ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS computes_until_ps
+    until!(l.layer = 'input waits', s) AS waits_until_ps,
+    until!(l.layer = 'compute', s) AS computes_until_ps
   FROM slice AS s
   LEFT JOIN layers AS l ON l.rollup_id = s.rollup_id
   WHERE s.source_id IN $sources AND s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps

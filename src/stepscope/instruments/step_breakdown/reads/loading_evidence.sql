@@ -22,11 +22,7 @@ timed AS (
     columns!(l, source_id, because, layer),
     s.ts_ps AS from_ps,
     s.ts_ps + s.dur_ps AS to_ps,
-    MAX(CASE WHEN l.layer = 'input waits' THEN s.ts_ps + s.dur_ps END) OVER (
-      PARTITION BY s.track_id
-      ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS waits_until_ps
+    until!(l.layer = 'input waits', s) AS waits_until_ps
   FROM slice AS s
   INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
   WHERE s.dur_ps > l.least_ps AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
