@@ -66,6 +66,7 @@ RECORDINGS: dict[str, bytes] = {
     "spans-elsewhere": events(
         event(), *(event(ph=ph, id=1, cat="c", ts=at) for ph, at in (("b", 90), ("e", 99)))
     ),
+    "times-between-events": events(event(pid="CPU functions"), event(pid="CUDA functions")),
     "trailing-bytes": events(event()) + b" and more",
     "trailing-comma": events(event()[:-1] + ",}"),
     "truncated": events(event())[:-9],

@@ -716,6 +716,12 @@ time-out-of-range: Times that do not fit
     events are lost.
     To do: Look at the event at the given byte: its time is most likely damaged, or in another unit.
 
+times-between-events: Times of a GPU between two events
+    PyTorch's profiler, before it had Kineto (1.8 and older), measured no kernels. Its rows `CUDA functions`
+    have, for each op, the time from an event before it to an event behind it: that includes what the GPU
+    waits for the host to launch, and counts once for the op, and again for each op that calls it.
+    To do: Record with torch.profiler.profile() of PyTorch 1.8.1 or newer to know what kernels take.
+
 trailing-bytes: Bytes after the trace
     The file goes on after the end of the trace. The rest was not read.
     To do: Nothing, unless two traces were put into one file: then split it.

@@ -27,3 +27,18 @@ def test_the_op_that_has_most_of_the_waiting_is_named_with_its_line(
     judgement = judgement_of(tables)
     assert judgement.cause == "wait"
     assert (judgement.op_type, judgement.place) == named
+
+
+def test_a_checkpoint_that_is_written_eagerly_is_a_call_and_named() -> None:
+    """TensorFlow's profiler shows it as a call of the thread that runs the steps, and samples no stacks."""
+    tables = draw(f"step train : [train{'.' * 33}]\ncpu/python thread : [a][call.....................][b]")
+    for row in tables.rows["slice"]:
+        if row["name"] == "call":
+            row |= {
+                "name": "EagerLocalExecute: SaveV2",
+                "category": "python",
+                "op_name": None,
+                "op_type": None,
+            }
+    judgement = judgement_of(tables)
+    assert (judgement.cause, judgement.op_type) == ("wait", "SaveV2")

@@ -204,7 +204,7 @@ JUDGED: tuple[Callable[[], Tables], ...] = (
     allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
     an_idle_device_for_longer_than_the_host_sleeps,
-    missing_kernels_and_compute, a_host_ahead, clocks_that_differ, functions_that_wait,
+    missing_kernels_and_compute, a_host_ahead, functions_that_wait,
     waiting_for_a_copy_to_begin, unloading_code, unloading_code_and_freeing, allocating_before_code_goes,
     python_of_a_library,
 )  # fmt: skip

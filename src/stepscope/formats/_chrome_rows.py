@@ -26,6 +26,13 @@ TRACKS_LIMIT = 200_000
 """Files with more rows than a person could ever look at keep them unclassified."""
 
 
+_OF_EVENTS = {"pid CPU functions", "pid CUDA functions"}
+"""Processes of a trace that PyTorch's profiler wrote before there was Kineto."""
+_BETWEEN_EVENTS = (
+    "the times of the GPU lie between two events around each call: they hold what it waits for the host, and "
+    "those of calls within"
+)
+
 _CLASSES = "classes of rows"
 """Member of meta in which the core tells what categories say of rows."""
 
@@ -62,6 +69,8 @@ def classify(store: Store) -> None:
             _classify(track, file, classes.get(str(track["id"])), producer)
     put(store, "track", tracks, TRACK)
     put(store, "device", [vars(device) for device in file.devices.values()], DEVICE)
+    if producer == "unknown" and file.working >= _OF_EVENTS:
+        add_notes(store, note("times-between-events", "missing", _BETWEEN_EVENTS))
 
 
 def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:

@@ -77,6 +77,16 @@ def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
     return _most(weights)
 
 
+def storing_call(query: Query, sources: Sequence[int]) -> str | None:
+    """What most of the waiting lies in, where that is a call that stores something, as TensorFlow runs SaveV2
+    eagerly: by name, without what runs it. None where no such call has most of it."""
+    weights: Counter[str | None] = Counter()
+    for slices in driving_slices(query, sources, set(sources)):
+        add_by_storing(weights, slices)
+    found = _most(weights)
+    return None if found is None else found.rpartition(": ")[2]
+
+
 def outermost_call(query: Query, label: str, sources: Sequence[int]) -> CodeLine | None:
     """The function called in steps, of no framework, in which most of what counts to a label lies, where
     names tell files without their folders: which calls inside are the program's is not known then."""
@@ -197,6 +207,23 @@ def add_by_mark(
     for (mark, meaning), time_ps in _self_times(slices, outside, entered):
         if meaning.label == label:
             weights[mark] += time_ps
+
+
+def add_by_storing(weights: Counter[str | None], slices: Iterable[TimedSlice]) -> None:
+    """Adds what is waited by the call that stores something around it. slices: as for add_by_call."""
+
+    def entered(around: tuple[str | None, Meaning], timed: TimedSlice) -> tuple[str | None, Meaning]:
+        call, outer = around
+        begin, end, (name, category, is_op) = timed
+        meaning = labels.slice_meaning(name, category, is_op, False, end - begin)
+        if call is None and not outer.whole and meaning == labels.STORES:
+            call = name
+        return call, labels.nested_meaning(outer, meaning)
+
+    outside: tuple[str | None, Meaning] = (None, labels.NOTHING)
+    for (call, meaning), time_ps in _self_times(slices, outside, entered):
+        if meaning.label == "wait":
+            weights[call] += time_ps
 
 
 def add_by_outermost(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 
+from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.host_steps import STORES, HostSteps
 from stepscope.instruments.causes.judgement import Explanation
@@ -60,6 +61,12 @@ def _storing_op(host: HostSteps, found: Explanation, ps_per_step: int) -> Explan
     return replace(found, op=op, op_type=op_type, place=made or found.place, samples=None)
 
 
+def _storing_call(host: HostSteps, found: Explanation) -> Explanation:
+    """The call that stores something for most of it, as what runs there; the same where none does."""
+    call = None if found.late_copy else traced_calls.storing_call(host.query, host.sources)
+    return found if call is None else replace(found, op_type=call)
+
+
 class WaitCause(LineCause):
     """Sleeping and waiting."""
 
@@ -72,7 +79,7 @@ class WaitCause(LineCause):
         lock."""
         found = replace(super().explain(host, share, ps_per_step), late_copy=_late_copy(host, ps_per_step))
         if found.place is None or not host.stacks.stacks:
-            return _storing_op(host, found, ps_per_step) or found
+            return _storing_op(host, found, ps_per_step) or _storing_call(host, found)
         waits_ps = _NEARLY_ALL * ps_per_step * len(host.steps)
         stored_ps = sum(host.purposes.get(what, 0) for what in STORES)
         stores = host.stores if stored_ps >= waits_ps > 0 else None
