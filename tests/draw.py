@@ -88,7 +88,8 @@ class Tables:
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """The tables, and the base views of the library, in a DuckDB of their own."""
-        connection = duckdb.connect()
+        # A second thread of DuckDB finds nothing to do in a few rows, and is woken all the same.
+        connection = duckdb.connect(config={"threads": 1})
         connection.execute(f"ATTACH '{_empty()}' AS empty (READ_ONLY)")
         connection.execute("COPY FROM DATABASE empty TO memory (SCHEMA)")
         connection.execute("DETACH empty")
@@ -105,6 +106,14 @@ class Tables:
         """The tables that have no row."""
         return frozenset(name for name, rows in self.rows.items() if not rows and name not in TWINS)
 
+    def insert(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        """Puts the rows of one table into the connection's."""
+        rows = self.rows[table]
+        _FILLED.setdefault(connection, set()).add(table)
+        marks = ", ".join(["(" + ", ".join("?" * len(rows[0])) + ")"] * len(rows))
+        values = [value for row in rows for value in row.values()]
+        connection.execute(f"INSERT INTO {table} VALUES {marks}", values)
+
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Puts these rows in the place of those that are in the connection's tables."""
         labels: dict[tuple[Any, ...], int] = {}
@@ -117,10 +126,7 @@ class Tables:
         for table in schema().tables:
             rows = self.rows[table.name]
             if rows and table.name not in TWINS:
-                filled.add(table.name)
-                marks = ", ".join(["(" + ", ".join("?" * len(table.columns)) + ")"] * len(rows))
-                values = [value for row in rows for value in row.values()]
-                connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
+                self.insert(connection, table.name)
         if not self.rows["slice"]:
             return
         filled.update(TWINS)

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import stepscope
-from stepscope import cli, engines, formats, library
+from stepscope import cli, engines, formats, library, reference
 from stepscope.cli import main
 from tests.draw import draw
 from tests.fakes import drawn_trace
@@ -305,6 +305,7 @@ def forget() -> None:
     formats.formats.cache_clear()
     library._files.cache_clear()
     library.views.cache_clear()
+    reference.entries.cache_clear()
     for name in [name for name in sys.modules if ".toy_" in name]:
         del sys.modules[name]
 

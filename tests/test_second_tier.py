@@ -40,6 +40,8 @@ def test_what_repeats_is_found_by_the_pattern_of_make() -> None:
     assert len(REPEATS) > 10
     for path in TESTS.rglob("*.py"):
         found = any(fnmatch(path.name, pattern) for pattern in patterns.split())
+        if found and "\ndef test_" in path.read_text(encoding="utf-8"):
+            continue  # as nearly all are: to parse them takes seconds
         tests = [one for one in _defined(path) if one.startswith("test_")]
         assert found == bool(tests), f"{path.name} has tests {tests}, and make looks for {patterns}"
 

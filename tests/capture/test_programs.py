@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from stepscope.cli import main
+from tests.asked import ask
 from tests.capture.launching import PROGRAMS, facts, lines, record, run
 from tests.later import installed, proto
 from tests.tiers import some
@@ -54,7 +56,7 @@ def both(name: str, python: str, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", some(NAMES, ("tf1_session", "jax_loop"), "each runs a framework twice"))
-def test_program(name: str, tmp_path: Path) -> None:
+def test_program(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     installed("jax" if name == "jax_loop" else "tensorflow")
     told = both(name, sys.executable, tmp_path)
     out = tmp_path / "out"
@@ -78,19 +80,18 @@ def test_program(name: str, tmp_path: Path) -> None:
     else:
         # The recorder is between the program and JAX; no op is said to be made in it.
         made = "SELECT DISTINCT parse_filename(file) AS file FROM hlo_instruction WHERE file IS NOT NULL"
-        asked = run(sys.executable, "-m", "stepscope", "query", out, made, "--format", "csv", cwd=tmp_path)
-        assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
-        held = run(
-            *(sys.executable, "-m", "stepscope", "memory", out / "device_memory.pb.gz", "--format", "json"),
-            cwd=tmp_path,
-        )
-        lines = [holder["name"] for holder in json.loads(held.stdout)["allocators"][0]["at_peak"]["by_code"]]
+        assert ask(out, made) == [("jax_loop.py",)]
+        capsys.readouterr()
+        assert main(["memory", str(out / "device_memory.pb.gz"), "--format", "json"]) == 0
+        held = json.loads(capsys.readouterr().out)
+        lines = [holder["name"] for holder in held["allocators"][0]["at_peak"]["by_code"]]
         assert lines
         assert all("jax_loop.py:" in line for line in lines)
-    summary = run(sys.executable, "-m", "stepscope", "--no-cache", out, cwd=tmp_path)
-    assert summary.returncode == 0, summary.stderr
-    assert "Recording" in summary.stdout
-    assert "step" in summary.stdout.splitlines()[0]
+    capsys.readouterr()
+    assert main(["--no-cache", str(out)]) == 0
+    summary = capsys.readouterr().out
+    assert "Recording" in summary
+    assert "step" in summary.splitlines()[0]
 
 
 def whole(out: Path, told: dict[str, Any]) -> None:

@@ -143,34 +143,33 @@ def test_a_single_source_keeps_names_and_ids(tmp_path: Path) -> None:
     assert phase(events, "N")[0]["ts"] == 2
 
 
-@pytest.mark.parametrize(
-    ("args_json", "fields", "args"),
-    [
-        ('{"name":"a","op":"B"}', {}, {"name": "a", "op": "B"}),
-        ('{"n":1,"$tts":5.250,"$cname":"good"}', {"tts": Decimal("5.25"), "cname": "good"}, {"n": 1}),
-        ('{"$tdur":12345678901234567890}', {"tdur": 12345678901234567890}, None),
-        ('{"x":{"$y":1}}', {}, {"x": {"$y": 1}}),
-        ('{"x":{"$y":1},"$sf":"}\\",{"}', {"sf": '}",{'}, {"x": {"$y": 1}}),
-        ('{"x":["a","$b"],"$stack":["p","$q"]}', {"stack": ["p", "$q"]}, {"x": ["a", "$b"]}),
-        ('{"x":1,"$id2":{"local":"0x7"}}', {"id2": {"local": "0x7"}}, {"x": 1}),
-        # Too deep to be recognised: it stays a named value, whole.
-        ('{"x":1,"$deep":{"a":{"b":[1]}}}', {}, {"x": 1, "$deep": {"a": {"b": [1]}}}),
-        # The arrow is a row of flow; as a field it would be one more.
-        ('{"$bind_id":"0x1","$flow_out":true}', {}, {"$bind_id": "0x1", "$flow_out": True}),
-        (None, {}, None),
-    ],
-)
-def test_fields_and_named_values(
-    tmp_path: Path, args_json: str | None, fields: dict[str, Any], args: dict[str, Any] | None
-) -> None:
+FIELDS: list[tuple[str | None, dict[str, Any], dict[str, Any] | None]] = [
+    ('{"name":"a","op":"B"}', {}, {"name": "a", "op": "B"}),
+    ('{"n":1,"$tts":5.250,"$cname":"good"}', {"tts": Decimal("5.25"), "cname": "good"}, {"n": 1}),
+    ('{"$tdur":12345678901234567890}', {"tdur": 12345678901234567890}, None),
+    ('{"x":{"$y":1}}', {}, {"x": {"$y": 1}}),
+    ('{"x":{"$y":1},"$sf":"}\\",{"}', {"sf": '}",{'}, {"x": {"$y": 1}}),
+    ('{"x":["a","$b"],"$stack":["p","$q"]}', {"stack": ["p", "$q"]}, {"x": ["a", "$b"]}),
+    ('{"x":1,"$id2":{"local":"0x7"}}', {"id2": {"local": "0x7"}}, {"x": 1}),
+    # Too deep to be recognised: it stays a named value, whole.
+    ('{"x":1,"$deep":{"a":{"b":[1]}}}', {}, {"x": 1, "$deep": {"a": {"b": [1]}}}),
+    # The arrow is a row of flow; as a field it would be one more.
+    ('{"$bind_id":"0x1","$flow_out":true}', {}, {"$bind_id": "0x1", "$flow_out": True}),
+    (None, {}, None),
+]
+"""What a slice has of its own in the table, as fields of its event, and as named values."""
+
+
+def test_fields_and_named_values(tmp_path: Path) -> None:
     tables = Tables()
     first, _ = add_source(tables, 0, None)
-    tables.slices(0, [{"track_id": first, "name": "a", "ts_ps": 0, "dur_ps": 1, "args_json": args_json}])
+    one = {"track_id": first, "name": "a", "dur_ps": 1}
+    tables.slices(0, [{**one, "ts_ps": 10**6 * at, "args_json": row[0]} for at, row in enumerate(FIELDS)])
     _, events = chrome(tables, tmp_path)
-    (event,) = phase(events, "X")
     usual = {"ph", "pid", "tid", "ts", "dur", "name", "args"}
-    assert {key: value for key, value in event.items() if key not in usual} == fields
-    assert event.get("args") == args
+    for event, (text, fields, args) in zip(phase(events, "X"), FIELDS, strict=True):
+        assert {key: value for key, value in event.items() if key not in usual} == fields, text
+        assert event.get("args") == args, text
 
 
 def test_ops_are_told_where_the_arguments_do_not(tmp_path: Path) -> None:

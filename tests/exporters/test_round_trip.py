@@ -18,7 +18,7 @@ from stepscope.exporters.source_events import events_by_source
 from stepscope.session import trace
 from tests import corpus
 from tests.exporters.read import load, names, phase
-from tests.tiers import cases
+from tests.tiers import cases, some
 
 # Which arrow a station belongs to is told by the stations that share its number, not by the number.
 ROWS = {
@@ -96,12 +96,16 @@ def check(path: Path, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "profiler_hook/timeline-5.json",
-        "tf_data/map_py_function.xplane.pb",
-        "run_metadata/two_servers.pb",
-        "run_metadata/xla_cluster.pb",
-    ],
+    some(
+        [
+            "profiler_hook/timeline-5.json",
+            "tf_data/map_py_function.xplane.pb",
+            "run_metadata/two_servers.pb",
+            "run_metadata/xla_cluster.pb",
+        ],
+        ("tf_data/map_py_function.xplane.pb", "run_metadata/two_servers.pb"),
+        "a profile and the graphs of two hosts differ most",
+    ),
 )
 def test_samples(tmp_path: Path, name: str) -> None:
     assert check(corpus.SAMPLES / name, tmp_path)["slice"]

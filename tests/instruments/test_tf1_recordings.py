@@ -14,7 +14,6 @@ import io
 import json
 import tarfile
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -69,16 +68,18 @@ def run(*words: str) -> str:
     return " ".join(out.getvalue().split())
 
 
-def shares(paths: Sequence[str]) -> dict[str, float]:
+@functools.cache
+def opened(*paths: str | Path) -> stepscope.Trace:
+    """One trace for all who ask the same recording."""
+    return stepscope.open(paths)
+
+
+def shares(trace: stepscope.Trace) -> dict[str, float]:
     """Parts of the averaged steps by label, in percent."""
-    rows = (
-        stepscope.open(paths)
-        .query(
-            "SELECT p.label, sum(p.dur_ps) / sum(sum(p.dur_ps)) OVER () FROM step_part p "
-            "JOIN step s ON s.id = p.step_id WHERE s.averaged GROUP BY 1"
-        )
-        .rows()
-    )
+    rows = trace.query(
+        "SELECT p.label, sum(p.dur_ps) / sum(sum(p.dur_ps)) OVER () FROM step_part p "
+        "JOIN step s ON s.id = p.step_id WHERE s.averaged GROUP BY 1"
+    ).rows()
     return {label: round(100 * share, 1) for label, share in rows}
 
 
@@ -95,12 +96,12 @@ def test_a_step_is_its_own_run(recording, kind, pattern, waiting, ops, steps):
     """From the first op of the executor to the last, whatever threads of the input do around it, and however
     far apart the recorded steps are."""
     paths = recording(kind, pattern)
-    found = shares(paths)
+    found = shares(opened(*paths))
     assert found["input"] == pytest.approx(waiting, abs=0.15)
     # What the executor runs beside the fetch; NoOp among it computes nothing.
     assert found["compute"] + found["dispatch"] == pytest.approx(ops, abs=0.15)
     assert found["dispatch"] < 0.5
-    rows = stepscope.open(paths).query("SELECT averaged FROM step ORDER BY ts_ps, source_id").rows()
+    rows = opened(*paths).query("SELECT averaged FROM step ORDER BY ts_ps, source_id").rows()
     assert len(rows) == steps
     assert sum(not averaged for (averaged,) in rows) == 1
 
@@ -122,7 +123,7 @@ def test_the_pipeline_is_one_and_names_its_stages(recording, kind, pattern, wait
     assert "not the bottleneck" not in text
     assert f"{waiting} of the step time is spent waiting for input" in text
     assert "unknown" not in text.replace("is unknown", "")
-    found = stepscope.open(paths).query(
+    found = opened(*paths).query(
         "SELECT name, user_stage, works_ahead, consumer_id IS NULL FROM iterator ORDER BY id"
     )
     rows = found.rows()
@@ -138,14 +139,12 @@ def test_the_pipeline_is_one_and_names_its_stages(recording, kind, pattern, wait
 def test_calls_keep_their_source_and_time(recording):
     """Files are put side by side to be judged; the table has each call where it was recorded."""
     paths = recording("session", "run_meta_*.pb")
-    rows = stepscope.open(paths).query(
+    rows = opened(*paths).query(
         "SELECT count(*), count(DISTINCT c.source_id) FROM iterator_call c JOIN slice s ON s.id = c.slice_id "
         "AND s.source_id = c.source_id AND s.ts_ps = c.ts_ps"
     )
     ((calls, sources),) = rows.rows()
-    ((all_,),) = (
-        stepscope.open(paths).query("SELECT count(*) FROM slice WHERE name LIKE 'Iterator::%'").rows()
-    )
+    ((all_,),) = opened(*paths).query("SELECT count(*) FROM slice WHERE name LIKE 'Iterator::%'").rows()
     assert (calls, sources) == (all_, 6)
 
 
@@ -169,7 +168,7 @@ def test_nothing_is_lost(recording):
     """1.15 leaves what was in memory as the time at which an op was scheduled; all events are read."""
     for kind, pattern in (("session", "run_meta_*.pb"), ("estimator", "events.*")):
         paths = recording(kind, pattern)
-        trace = stepscope.open(paths)
+        trace = opened(*paths)
         assert trace.query("SELECT path FROM source WHERE NOT complete OR events_lost > 0").rows() == []
         assert "is not complete" not in run(*paths)
         assert trace.query("SELECT count(scheduled_ps) FROM op_run WHERE scheduled_ps > start_ps").rows() == [
@@ -240,22 +239,22 @@ def recorded(name: str) -> list[tuple[int, int]]:
 def test_steps_that_ran_as_ever_count(name, label, least):
     """Not the runs that were traced in full: of the list that is fed these show nothing, 0.17 of 20.9 ms."""
     path = TF1 / f"{name}.tar.xz"
-    found = shares([str(path)])
+    found = shares(opened(path))
     assert max(found, key=lambda one: found[one]) == label
     assert found[label] >= least
     if label != "copy":
         assert found.get("copy", 0.0) < 3.0
-    rows = stepscope.open(path).query("SELECT count(*), sum(dur_ps) FROM step WHERE averaged").rows()
+    rows = opened(path).query("SELECT count(*), sum(dur_ps) FROM step WHERE averaged").rows()
     truth = recorded(name)
     assert rows == [(len(truth), 1000 * sum(end - begin for begin, end in truth))]
-    rows = stepscope.open(path).query("SELECT count(*), min(reason) FROM step WHERE NOT averaged").rows()
+    rows = opened(path).query("SELECT count(*), min(reason) FROM step WHERE NOT averaged").rows()
     assert rows == [(10, "traced in full, which takes long, beside steps that were recorded")]
 
 
 def test_parts_and_stacks_of_shared_out_steps_agree():
     """What a label takes of a step is what it takes of the step's stacks, and all labels take the step."""
     for name in ("fed", "monitored"):
-        trace = stepscope.open(TF1 / f"{name}.tar.xz")
+        trace = opened(TF1 / f"{name}.tar.xz")
         rows = trace.query(
             "SELECT s.id, s.dur_ps, sum(p.dur_ps) FROM step s JOIN step_part p ON p.step_id = s.id "
             "GROUP BY 1, 2"
@@ -309,7 +308,7 @@ def test_a_cache_goes_outside_of_the_function(recording):
 
 def test_a_run_that_warms_up_is_not_in_what_computes(recording):
     """Neither in the kinds of ops of the first sentence nor in the types of the one about work."""
-    trace = stepscope.open(recording("session", "run_meta_*.pb"))
+    trace = opened(*recording("session", "run_meta_*.pb"))
     left_out = trace.query(statements.statement("types_left_out")).rows()
     in_warm_up = trace.query(
         "SELECT place, op_type, sum(sum_self_ps)::BIGINT FROM op_sum SEMI JOIN "
@@ -327,7 +326,7 @@ def test_a_run_that_warms_up_is_not_in_what_computes(recording):
 
 def test_runs_of_one_file_leave_their_warm_up_out_as_well(recording):
     """The timelines of all runs, joined into one file, say the same as the runs."""
-    trace = stepscope.open(recording("session", "timeline.json"))
+    trace = opened(*recording("session", "timeline.json"))
     left_out = trace.query(statements.statement("types_left_out")).rows()
     types = {op_type: self_ps for _, op_type, self_ps in left_out}
     warmed = trace.query(

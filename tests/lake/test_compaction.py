@@ -32,7 +32,7 @@ from tests.lake import dying
 from tests.lake.compacted import HOSTS, decode_anew, fleet
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
-from tests.tiers import cases, some
+from tests.tiers import ALL, cases, some
 
 GENERATE = Path(__file__).parents[2] / "benchmarks" / "generate_xspace.py"
 
@@ -44,10 +44,10 @@ def lake(tmp_path: Path) -> Path:
 
 
 def test_the_rows_are_the_same_in_one_sorted_file_a_table(lake: Path) -> None:
-    before = everything(lake, made=True)
+    before = everything(lake, made=ALL)
     (done,) = compact(lake)
     assert (done.run_id, done.sources) == ("fleet", HOSTS)
-    assert everything(lake, made=True) == before
+    assert everything(lake, made=ALL) == before
     there = reader.contents(lake)
     assert [one.path.split("/")[1:3] for one in there.files_of("slice")] == [
         ["run=fleet", "host=all"],

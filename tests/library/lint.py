@@ -6,6 +6,7 @@ the pinned version, and only in tests.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 
 import sqlglot
@@ -29,7 +30,7 @@ _WHOLE = ("BIGINT", "INT", "INTEGER")
 
 def problems(sql: str, columns_of: Mapping[str, set[str]]) -> list[str]:
     """What breaks the subset; empty when nothing does. columns_of: columns of tables and views."""
-    tree = sqlglot.parse_one(sql, read="duckdb")
+    tree = _tree(sql)
     found = [*_nodes(tree), *_orders(tree, sql), *_windows(tree), *_aliases(tree, columns_of)]
     for dialect in ("spark", "bigquery"):
         try:
@@ -39,6 +40,12 @@ def problems(sql: str, columns_of: Mapping[str, set[str]]) -> list[str]:
             lines = [line for line in str(error).splitlines() if line and "NULLS LAST" not in line.upper()]
             found += [f"{dialect}: {line}" for line in lines]
     return found
+
+
+@functools.cache
+def _tree(sql: str) -> exp.Expression:
+    """A SELECT, parsed once for all that is asked of it; nobody changes it."""
+    return sqlglot.parse_one(sql, read="duckdb")
 
 
 def _nodes(tree: exp.Expression) -> Iterator[str]:
@@ -138,6 +145,6 @@ def _aliases(tree: exp.Expression, columns_of: Mapping[str, set[str]]) -> Iterat
 
 def tables(sql: str) -> set[str]:
     """Names of the tables and views that a SELECT reads."""
-    tree = sqlglot.parse_one(sql, read="duckdb")
+    tree = _tree(sql)
     defined = {cte.alias for cte in tree.find_all(exp.CTE)}
     return {table.name for table in tree.find_all(exp.Table)} - defined

@@ -51,6 +51,19 @@ def empty():
     return Tables().connect()
 
 
+@functools.cache
+def answer(sql):
+    """The columns and the rows that it has for a statement."""
+    asked = empty().execute(sql)
+    return asked.description, asked.fetchall()
+
+
+@functools.cache
+def kinds(table):
+    """The types of the columns of one of its tables or views, by name."""
+    return {name: kind for name, kind, *_ in empty().execute(f"FROM {table} LIMIT 0").description}
+
+
 def test_there_is_something():
     assert len(library.names("analysis")) >= 17
     assert len(library.names("finding")) >= 18
@@ -62,7 +75,7 @@ def test_there_is_something():
 @every
 def test_columns_are_those_of_the_header(entry):
     """Names, order and types; nothing comes out wider than the schema's types."""
-    described = empty().execute(entry.sql).description
+    described, _ = answer(entry.sql)
     assert [column[0] for column in described] == [field.name for field in entry.columns]
     for (name, kind, *_), field in zip(described, entry.columns, strict=True):
         assert str(kind) in (TYPES[field.unit] if field.unit else _types_read(entry, name)), name
@@ -71,12 +84,12 @@ def test_columns_are_those_of_the_header(entry):
 def _types_read(entry, name):
     """The types of a column in the tables and views that a statement reads."""
     tables = [table for table in entry.reads if name in COLUMNS[table]]
-    return {str(empty().execute(f"SELECT {name} FROM {table}").description[0][1]) for table in tables}
+    return {str(kinds(table)[name]) for table in tables}
 
 
 @every
 def test_quiet_without_data(entry):
-    rows = empty().execute(entry.sql).fetchall()
+    _, rows = answer(entry.sql)
     if (
         (entry.kind == "read" and ("COUNT(*)" in entry.sql or "ORDER BY" not in entry.sql))
         or entry.name.endswith("_span")

@@ -137,7 +137,8 @@ def _made(make: Callable[[], Tables]) -> Tables:
 
 
 def derived(tables: Tables) -> Tables:
-    """The same with what counts to each part of its steps, and with the facts that a decoder would add."""
+    """The same with what counts to each part of its steps, and with the facts that a decoder would add.
+    They are in connection() then."""
     slices = tables.rows["slice"]
     for row in tables.rows["source"][:1]:
         if not row["events_seen"] and not row["error"]:
@@ -155,12 +156,14 @@ def derived(tables: Tables) -> Tables:
         for table, rows in part_tables.rows(asked, asked.stream)._asdict().items():
             for row in rows:
                 tables.add(table, **{key: value for key, value in row.items() if key != "id"})
+            if rows:
+                tables.insert(connection(), table)
     return tables
 
 
 def queried(tables: Tables) -> Query:
     """How instruments ask the tables, once what is derived is added to them."""
-    derived(tables).fill(connection())
+    derived(tables)
     return FakeTrace(connection()).query
 
 

@@ -62,8 +62,9 @@ def filled(tmp_path_factory):
     made = job(5, ranks=2, collectives=24)
     ranks = [kineto(made, source_id, tmp_path_factory.getbasetemp()) for source_id in made.ranks]
     half = _half_of_the_work(tmp_path_factory.mktemp("half"))
-    runs = {"tf_data": [PIPELINE], "others": [RUN_METADATA, CAPTURE, half], "ranks": ranks}
+    runs = {"tf_data": [PIPELINE], "others": [CAPTURE / "python_loop", half], "ranks": ranks}
     if ALL:
+        runs["others"] = [RUN_METADATA, CAPTURE, half]
         runs |= {name: [corpus.SAMPLES / name] for name in ("chrome", "checkpoint", "graph")}
     for run, paths in runs.items():
         stepscope.ingest(paths, lake, run=run)
@@ -103,7 +104,7 @@ def wanted(filled):
 def small(tmp_path_factory):
     """A lake of two runs."""
     lake = tmp_path_factory.mktemp("small") / "lake"
-    for run, path in (("tf_data", PIPELINE), ("run_metadata", RUN_METADATA)):
+    for run, path in (("tf_data", PIPELINE), ("run_metadata", RUN_METADATA / "two_servers.pb")):
         stepscope.ingest([path], lake, run=run)
     return lake
 

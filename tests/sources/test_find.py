@@ -22,6 +22,7 @@ from stepscope.errors import NothingFound, UnreadableSource, UsageError
 from stepscope.sources.find import FoundSources, find
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, FAKES, GRAPH, RUN_METADATA, XPLANE, event_file
+from tests.tiers import cases
 
 
 def write(root: Path, files: dict[str, bytes]) -> None:
@@ -140,7 +141,7 @@ def test_order_of_paths_does_not_matter(tmp_path: Path) -> None:
     write(tmp_path, {"run/x/trace.json": CHROME, "other/x/trace.json": CHROME})
     paths = [tmp_path / name for name in (*names, "run", "other")]
     wanted = [(one.path, one.run_id, one.host_id) for one in search(*paths).sources]
-    for order in itertools.permutations(paths):
+    for order in itertools.islice(itertools.permutations(paths), 0, None, cases(29, 1)):
         found = search(*order)
         assert [(one.path, one.run_id, one.host_id) for one in found.sources] == wanted
     assert [one.step for one in search(*paths).sources if one.run_id == "timeline"] == [2, 10]

@@ -79,7 +79,8 @@ def test_every_build_equals_what_is_kept(vite: list[str], tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("vite")
 def test_sources_pass_their_own_tests() -> None:
-    command = ["node", str(WEB / "node_modules" / "vitest/vitest.mjs"), "run", "--testTimeout=240000"]
+    command = ["node", str(WEB / "node_modules" / "vitest/vitest.mjs"), "run"]
+    command += ["--testTimeout=240000", "--no-isolate", "--maxWorkers=1"]
     checked = subprocess.run(command, cwd=WEB, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
