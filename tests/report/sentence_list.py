@@ -101,9 +101,9 @@ def brief() -> Iterator[str]:
         yield from _finding(name, make())
 
 
-def _judgement(_: str, __: Tables) -> Iterator[str]:
-    """What limits a step, and what speaks for it. As all recordings here, it was made just now: its rows
-    are in connection()."""
+def _judgement(_: str, tables: Tables) -> Iterator[str]:
+    """What limits a step, and what speaks for it."""
+    tables.fill(connection())
     found = ranking.judge(FakeTrace(connection()).query)
     yield from judgement_text.sentences(found, False)
     for answer in document(found, ())["answers"]:
@@ -114,7 +114,7 @@ def _runs() -> list[str]:
     """What is said of many runs at once."""
     found = []
     for name, make in recordings.judged():
-        make()
+        make().fill(connection())
         found += [replace(one, run_id=name) for one in ranking.judge(FakeTrace(connection()).query)]
     return judgement_text.sentences(found, True)
 
@@ -135,6 +135,7 @@ class _WithoutFindings(FakeTrace):
 
 def _report(name: str, tables: Tables) -> Iterator[str]:
     """Title and headline, sentences of sections, what their own columns mean, and what to try next."""
+    tables.fill(connection())
     of = FakeTrace if name in _WITH_FINDINGS else _WithoutFindings
     report = build(of(connection(), "trace.pb", empty=tables.empty()))  # type: ignore[arg-type]
     yield f"**{report.title}**"
@@ -149,6 +150,7 @@ def _report(name: str, tables: Tables) -> Iterator[str]:
 
 def _finding(name: str, tables: Tables) -> Iterator[str]:
     """A finding, with what to do. name: its own, and what is special of the recording behind a comma."""
+    tables.fill(connection())
     entry = library.entry(name.partition(",")[0])
     answers = ask(FakeTrace(connection(), empty=tables.empty()), [entry], ())  # type: ignore[arg-type]
     for one in findings_of(answers, [entry], (), False):

@@ -17,7 +17,7 @@ from tests.report.recordings import connection
 def test_they_are_the_first_ones_of_all(most: int) -> None:
     """In the order of the analysis, for each place where a place is asked for, and all are counted."""
     _, make = next(recordings.whole())
-    make()
+    make().fill(connection())
     trace = FakeTrace(connection())
     seen = 0
     for name, wanted in summary_sections._FIRST.items():
