@@ -31,7 +31,7 @@ typed AS (
   SELECT
     columns!(c, id, run_id, module_id, pass_id, computation, name, opcode, calls_json, times, flops, multiplies),
     CASE WHEN c.multiplies = 0 OR product!(c.last_called) THEN c.last_called ELSE c.opcode END AS own_type,
-    CASE WHEN c.multiplies = 1 OR c.by_library = 1 THEN 1 ELSE 0 END AS goes_by_op,
+    CAST(CASE WHEN c.multiplies = 1 OR c.by_library = 1 THEN 1 ELSE 0 END AS BIGINT) AS goes_by_op,
     columns!(c, of_file, of_line, of_function)
   FROM called AS c
 ),
