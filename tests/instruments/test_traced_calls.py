@@ -183,6 +183,6 @@ def test_where_files_have_no_folders_the_outermost_call_of_a_step_is_named() -> 
     }  # fmt: skip
     assert outermost((2, 30, python("$numpy asarray"))) == {None: 28}
     # What the loop itself calls of a library or of Python is no place in the program either.
-    library, standard = python("$array_constructors.py:374 asarray"), python("$contextlib.py:81 inner")
+    library, standard = python("$fromnumeric.py:3596 mean"), python("$contextlib.py:81 inner")
     assert outermost((2, 30, library), (5, 25, standard)) == {None: 28}
     assert outermost((2, 30, standard), (5, 25, keep)) == {None: 8, called: 20}

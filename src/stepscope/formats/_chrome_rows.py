@@ -69,7 +69,7 @@ def classify(store: Store) -> None:
             _classify(track, file, classes.get(str(track["id"])), producer)
     put(store, "track", tracks, TRACK)
     put(store, "device", [vars(device) for device in file.devices.values()], DEVICE)
-    if producer == "unknown" and file.working >= _OF_EVENTS:
+    if producer == "autograd" and file.working >= _OF_EVENTS:
         add_notes(store, note("times-between-events", "missing", _BETWEEN_EVENTS))
 
 

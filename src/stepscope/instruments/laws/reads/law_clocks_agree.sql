@@ -33,7 +33,8 @@ followed AS (
   SELECT
     columns!(m, source_id, run_id, host_id, does, correlation_id),
     MIN(CASE WHEN m.does = 'wait' THEN m.end_ps END) OVER (
-      PARTITION BY m.source_id ORDER BY nulls_last!(m.ts_ps, m.id) ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+      PARTITION BY m.source_id ORDER BY nulls_last!(m.ts_ps, m.id)
+      ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
     ) AS waited_ps
   FROM made AS m
 ),
