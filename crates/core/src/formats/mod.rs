@@ -14,6 +14,8 @@ pub mod xplane;
 use crate::error::{Error, Kind, Result};
 use crate::input::Input;
 use crate::options::Options;
+use crate::proto::messages::Message;
+use crate::proto::score;
 use crate::store::lazy_text::Lazy;
 use crate::store::{Store, Writer};
 use std::path::Path;
@@ -43,6 +45,13 @@ pub static FORMATS: [Format; 7] = [
     tfprof_profile::FORMAT,
     xplane::FORMAT,
 ];
+
+/// The message of TensorFlow's that a file begins with, by its fields or by their names as text.
+fn message(head: &[u8], name: &str) -> Option<&'static Message> {
+    // What lacks the name that comes first may read as a plane's: an op without one, or statistics of a device. A
+    // table of a checkpoint may hold messages; how it begins and ends is no accident.
+    score::root(head).filter(|_| !xplane::sniff(head, name) && !checkpoint::sniff(head, name))
+}
 
 /// The format with this name.
 pub fn by_name(name: &str) -> Result<&'static Format> {

@@ -1,10 +1,9 @@
 //! Recognises RunMetadata and StepStats.
 
-use crate::formats::xplane;
+use crate::formats::message;
 use crate::proto::score;
 
-/// True for the beginning of either: its fields, or their names as text.
+/// True for the beginning of either.
 pub fn sniff(head: &[u8], name: &str) -> bool {
-    // Statistics of a nameless device may read as a plane's name. A device always has one, and it comes first.
-    score::root(head).is_some_and(score::is_steps) && !xplane::sniff(head, name)
+    message(head, name).is_some_and(score::is_steps)
 }

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::formats::Format;
 use crate::formats::graph::attr::fields;
 use crate::formats::graph::{nothing, report_walk};
+use crate::formats::message;
 use crate::formats::step_stats::collect::{Collector, Run};
-use crate::formats::xplane;
 use crate::input::Input;
 use crate::proto::messages::{DEVICE_STEP_STATS, GRAPH_DEF, Message, PROFILE_PROTO, STEP_STATS};
 use crate::proto::score;
@@ -29,7 +29,7 @@ pub const FORMAT: Format = Format { name: "tfprof_profile", sniff, decode: Some(
 
 /// True for the beginning of a ProfileProto.
 fn sniff(head: &[u8], name: &str) -> bool {
-    score::root(head).is_some_and(score::is_profile) && !xplane::sniff(head, name)
+    message(head, name).is_some_and(score::is_profile)
 }
 
 /// Decodes a profile: its graph, and one run for each of its steps.
