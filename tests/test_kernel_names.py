@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope import kernel_names
 from stepscope.kernel_names import condensed, sentence_name, shortened
 from stepscope.presenters.plain import plain, shorten
 from stepscope.report.names import told_apart
@@ -79,3 +80,15 @@ def test_any_text_is_kept_or_cut(text: str, most: int) -> None:
     found = shortened(text, most)
     assert found is None or len(found) <= most < len(text)
     assert len(shorten(text, most)) <= max(most, len(text) if len(text) <= most else 0)
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 8])
+def test_names_stay_apart_where_there_is_room_for_it(room: int) -> None:
+    names = ["aaaaaaaaaaX", "aaaaaaaaaaY", "aaaaaaaaaaXZ"]
+    found = kernel_names.told_apart(names, lambda name: shorten(name, room), room)
+    assert max(map(len, found)) <= room
+    assert len(set(found)) == (1 if room == 1 else 3)
+
+
+def test_names_that_differ_where_there_is_no_room_end_alike() -> None:
+    assert kernel_names.told_apart(["abcd", "axyz"], lambda name: shorten(name, 2), 2) == ["……", "……"]

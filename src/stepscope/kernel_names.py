@@ -73,7 +73,8 @@ def told_apart(names: Sequence[str], short: Callable[[str], str], most: int) -> 
     """The names of different ops or kernels as `short` has them; those that would become the same are cut to
     `most` characters where they begin to differ."""
     shortened_names = {name: short(name) for name in names}
-    _tell_apart(shortened_names, most)
+    if most > 1:
+        _tell_apart(shortened_names, most)
     return [shortened_names[name] for name in names]
 
 
@@ -84,7 +85,8 @@ def _tell_apart(shortened_names: dict[str, str], most: int) -> None:
     for alike in groups.values():
         if len(alike) > 1:
             cut = _cut_where_they_differ(alike, most)
-            _tell_apart(cut, most)
+            if len(set(cut.values())) > 1:  # there may be no room for a letter that differs
+                _tell_apart(cut, most)
             shortened_names |= cut
 
 

@@ -26,8 +26,8 @@ TRACKS_LIMIT = 200_000
 """Files with more rows than a person could ever look at keep them unclassified."""
 
 
-_OF_EVENTS = {"pid CPU functions", "pid CUDA functions"}
-"""Processes of a trace that PyTorch's profiler wrote before there was Kineto."""
+_AUTOGRAD = ("pid CPU functions", "pid CUDA functions")
+"""Processes of a trace that PyTorch's profiler wrote before there was Kineto: it called them by their ids."""
 _BETWEEN_EVENTS = (
     "the times of the GPU lie between two events around each call: they hold what it waits for the host, and "
     "those of calls within"
@@ -48,7 +48,8 @@ def classify(store: Store) -> None:
     if store.tables().get("track", 0) > TRACKS_LIMIT:
         return
     tracks = store.rows("track") if "track" in store.tables() else []
-    if producer == "unknown" and any(track["origin"].startswith(_AUTOGRAD) for track in tracks):
+    autograd = tuple(f"{process} tid " for process in _AUTOGRAD)
+    if producer == "unknown" and any(track["origin"].startswith(autograd) for track in tracks):
         producer = "autograd"
         store.update_facts({"producer": producer})
     if "stepscope" in meta:
@@ -69,7 +70,7 @@ def classify(store: Store) -> None:
             _classify(track, file, classes.get(str(track["id"])), producer)
     put(store, "track", tracks, TRACK)
     put(store, "device", [vars(device) for device in file.devices.values()], DEVICE)
-    if producer == "autograd" and file.working >= _OF_EVENTS:
+    if producer == "autograd" and file.working.issuperset(_AUTOGRAD):
         add_notes(store, note("times-between-events", "missing", _BETWEEN_EVENTS))
 
 
@@ -370,14 +371,10 @@ def _horovod(track: Track, file: _ChromeFile) -> None:
         _set(track, "lane", "execution", file.device("Horovod", "unknown"))
 
 
-_AUTOGRAD = ("pid CPU functions tid ", "pid CUDA functions tid ")
-"""Begins of what rows of PyTorch's profiler before 1.8 are called: it named its processes by their ids."""
-
-
 def _autograd(track: Track, file: _ChromeFile) -> None:
     """Threads; what it draws of a GPU is the time between two events around each op, and around the ops
     within it: with what the GPU waited for meanwhile, so no execution."""
-    if track["origin"].startswith(_AUTOGRAD[0]):
+    if track["origin"].startswith(f"{_AUTOGRAD[0]} tid "):
         _set(track, "thread", "execution", file.device("CPU", "cpu"))
     elif not _empty(track):
         _set(track, "unknown", "annotation")

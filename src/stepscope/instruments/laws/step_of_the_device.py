@@ -27,9 +27,8 @@ AFTER, LONGER = 0.1, 1.1
 def broken(query: Query) -> list[Broken]:
     """Sources whose devices work when the host's steps are over."""
     found = []
-    differ = clocks_agree.sources_that_differ(query)
     for source_id, run_id, host_id, work_ps, after_ps in query(statement("law_step_of_the_device")).rows():
-        if after_ps <= AFTER * work_ps or source_id in differ:
+        if after_ps <= AFTER * work_ps or source_id in clocks_agree.sources_that_differ(query):
             continue
         if after_ps <= MOST * work_ps and (
             source_id in steps_that_grow(query) or not _launch_too_much(query, source_id)

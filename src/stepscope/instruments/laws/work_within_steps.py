@@ -24,12 +24,11 @@ def broken(query: Query) -> list[Broken]:
     growing = step_of_the_device.steps_that_grow(query)
     if not growing:
         return []
-    differ = clocks_agree.sources_that_differ(query)
     found = []
     for row in query(statement("law_step_of_the_device")).rows():
         source_id, run_id, host_id, work_ps, after_ps = row
         late = step_of_the_device.AFTER * work_ps < after_ps <= step_of_the_device.MOST * work_ps
-        if source_id not in growing or source_id in differ or not late:
+        if source_id not in growing or not late or source_id in clocks_agree.sources_that_differ(query):
             continue
         share = units.show(after_ps / work_ps, "ratio")
         longer = units.show(growing[source_id], "ps")

@@ -13,11 +13,11 @@
 -- reasoning: A collective cannot end before its last rank arrives. What that rank does before costs every other rank
 --   the same time, which shows there as a long collective: the network seems slow where a rank is.
 -- formula: a collective costs the second shortest part minus the shortest, and that counts to the rank with the
---   shortest, once where several are under way; impact = what counts to the rank; reported from eight collectives, when it exceeds by three standard
---   deviations what would count to it if each rank of a collective were equally likely the last, when three
---   collectives or more matter in it ((sum of costs)^2 / sum of their squares), and when the rank waits at least
---   0.5 % of the time between two collectives less than the others do; share = impact / time from its first to its
---   last collective.
+--   shortest, once where several are under way; impact = what counts to the rank; reported from eight collectives,
+--   when it exceeds by three standard deviations what would count to it if each rank of a collective were equally
+--   likely the last, when three collectives or more matter in it ((sum of costs)^2 / sum of their squares), and when
+--   the rank waits at least 0.5 % of the time between two collectives less than the others do; share = impact / time
+--   from its first to its last collective.
 -- columns:
 --   impact_ps | ps | Causes | by how much collectives would be done earlier
 --   run_id | text | Run | name of the run
