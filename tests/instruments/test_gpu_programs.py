@@ -7,6 +7,8 @@ from pathlib import Path
 import stepscope
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.step_breakdown import labels
+from stepscope.report import summary
+from stepscope.session.trace import open as open_trace
 
 GPU = Path(__file__).parent.parent / "samples" / "gpu"
 MS = 1_000_000_000
@@ -63,3 +65,26 @@ def test_freeing_arrays_of_the_host_is_copying_when_it_takes_long() -> None:
     for dur_ps, label in ((MS // 10, "dispatch"), (26 * MS, "copy")):
         meaning = labels.slice_meaning("PythonRefManager::CollectGarbage", None, False, False, dur_ps)
         assert meaning.label == label
+
+
+def test_a_host_that_runs_ahead_has_the_steps_of_its_device() -> None:
+    """It launched the first 28 of 36 steps within 3 ms each, and then waited for its turn. The program took
+    20.3 ms a step over 6 s."""
+    with stepscope.open(GPU / "torch_runs_ahead.json.gz") as trace:
+        (found,) = ranking.judge(trace.query)
+        steps = trace.query("SELECT s.recovered_from, s.averaged FROM step AS s").rows()
+    assert steps == [("device", True)] * 36
+    assert abs(found.mean_ps - 20.3 * MS) < 0.05 * 20.3 * MS
+    assert (found.cause, found.broken) == ("none", ())
+
+
+def test_kernels_of_a_program_of_doubles_compute_with_doubles() -> None:
+    """XLA launches them as one CUDA graph, so that they name no instruction. Without a profiler a step took
+    12.6 to 14.0 ms, and 2.4 to 2.8 in 32 bits."""
+    with open_trace(GPU / "jax_doubles.xplane.pb.gz", cache=False) as trace:
+        (found,) = ranking.judge(trace.query)
+        report = summary.build(trace)
+    assert 12.6 * MS < found.mean_ps < 14.0 * MS
+    assert found.doubles == 1
+    assert report.headline[0].startswith("Ops run for 99.9 % of a step")
+    assert [(one.slug, one.severity) for one in report.findings] == [("doubles-in-steps", "high")]

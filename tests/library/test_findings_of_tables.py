@@ -147,6 +147,10 @@ def test_the_first_sentence_is_about_the_table_where_its_ops_take_more_than_one_
     (judgement,) = ranking.judge(asked(tables))
     assert judgement.cause == "compute"
     assert judgement.table == (300_000, 64, 1280, pytest.approx(row["share"]))
+    on_device = a_dense_gradient(text=STEPS + LOOKUP + ON_GPU)
+    (row,) = rows_found(on_device)
+    (judgement,) = ranking.judge(asked(derived(on_device)), name="compute")
+    assert judgement.table == (300_000, 64, 1280, pytest.approx(row["share"]))
     few = a_dense_gradient(text=STEPS + LOOKUP.replace("[aten::mm]", "[aten::mm" + "." * 60 + "]"))
     (judgement,) = ranking.judge(asked(derived(few)))
     assert (judgement.op_type, judgement.table) == ("aten::mm", None)

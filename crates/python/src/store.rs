@@ -6,11 +6,12 @@ use crate::{free, lock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use stepscope_core::columns::Cell;
 use stepscope_core::rollup;
 use stepscope_core::store::extents::Extent;
+use stepscope_core::store::launched_work::Work;
 use stepscope_core::store::part::Field;
 use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
@@ -131,6 +132,17 @@ impl Store {
         let found = free(py, || lock(&self.0).extents(before_ps))?;
         let tuple = |one: Extent| (one.slices, one.first_ps, one.last_ps, one.end_ps);
         Ok(found.into_iter().map(|(track, one)| (track, tuple(one))).collect())
+    }
+
+    fn launched_work(
+        &self,
+        py: Python<'_>,
+        begin_ps: Vec<i64>,
+        devices: HashSet<i32>,
+    ) -> PyResult<Vec<Option<(u64, i64, i64, i64)>>> {
+        let found = free(py, || lock(&self.0).launched_work(&begin_ps, &devices))?;
+        let tuple = |work: Work| (work.slices, work.first_ps, work.end_ps, work.delay_ps);
+        Ok(found.into_iter().map(|work| work.map(tuple)).collect())
     }
 
     fn roll_up(&self, py: Python<'_>, producer: &str) -> PyResult<()> {

@@ -33,6 +33,9 @@ FRAMEWORK = {
 _KEPT = 1000
 _LOOKED_AT, _UNSETTLED = 10, 8
 """A call never settles when, after the warm-up, this many of that many calls traced or compiled something."""
+_FEWEST_LOOKED_AT, _UNSETTLED_NS = 3, 10_000_000_000
+"""Nor does one whose calls, so many after the warm-up, have all done so for so long: a program may end before
+ten more of them."""
 _ALIKE = 8
 """From this many functions with the same code on, they count as one that is made anew each time."""
 _LATEST = 50
@@ -98,7 +101,11 @@ class Caller:
         """True after the warm-up, or when calls turn out never to settle."""
         if self.settled >= warmup:
             return True
-        return self.count >= warmup + _LOOKED_AT and self.latest.count(False) >= _UNSETTLED
+        if self.count >= warmup + _LOOKED_AT:
+            return self.latest.count(False) >= _UNSETTLED
+        if self.count < warmup + _FEWEST_LOOKED_AT or any(self.latest):
+            return False
+        return self.spans[-1][2] - self.spans[0][2] >= _UNSETTLED_NS
 
     def loop(self) -> Optional[int]:
         """Identity of the code with the loop of the steps. Keras loops by itself; the loop around its call

@@ -10,6 +10,8 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from stepscope.instruments.step_evidence import Mark, Step
 
@@ -24,7 +26,26 @@ AHEAD = 0.25
 SLACK = 0.05
 """A step of the accelerator lies within one of the host when no more than this part of it lies outside: the
 clocks of both are not the same."""
+FEWEST_LAUNCHED = 3
+"""Steps from which on it shows whether the host runs further ahead with each."""
+FALLS_BEHIND = 0.05
+"""The host runs ahead when the accelerator falls behind by more than this part of the time that it takes for
+all steps: by as much their mean would be too short."""
+FALLS_LATER = 0.1
+"""It falls behind by this part of a step after the first one, too. Where a step waits for the accelerator and
+then launches more, it is behind by as much after each."""
+_ENDS = "the recording ends before all of what it launched does"
 _FINGERPRINT = re.compile(r"\(\d+\)$")
+
+
+class LaunchedWork(NamedTuple):
+    """What an accelerator executed of what a stretch of the host's time launched."""
+
+    slices: int
+    first_ps: int
+    end_ps: int
+    delay_ps: int
+    """The least time from a launch to the begin of what it launched: negative where clocks differ."""
 
 
 def steps_on_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Step]:
@@ -46,6 +67,37 @@ def runs_ahead(host: Sequence[Step], device: Sequence[Step]) -> bool:
         if at < 0 or step.end_ps - _slack(step) > host[at].end_ps:
             outside += 1
     return outside >= AHEAD * len(device)
+
+
+def steps_of_launches(host: Sequence[Step], works: Sequence[LaunchedWork | None]) -> list[Step]:
+    """The host's steps as the accelerator took them, where the host runs ahead further with each: a step
+    ends when the last of what it launched does, and the next begins then. Empty where the host keeps pace,
+    where it waits for the accelerator in each step, or where what a step launched is not known.
+
+    host: in order of time. works: what was launched before the first of them, then in each.
+    """
+    before, launched = works[0], list(works[1:])
+    while launched and launched[-1] is None:
+        launched.pop()
+    known = [work for work in launched if work is not None]
+    if len(known) < max(FEWEST_LAUNCHED, len(launched)) or any(work.delay_ps < 0 for work in known):
+        return []
+    begin_ps = host[0].ts_ps if before is None else max(host[0].ts_ps, before.end_ps)
+    bounds = [begin_ps, *accumulate((work.end_ps for work in known), max)]
+    if any(end <= begin for begin, end in pairwise(bounds)):
+        return []
+    whole_ps = bounds[-1] - begin_ps
+    behind = [end_ps - step.end_ps for end_ps, step in zip(bounds[1:], host, strict=False)]
+    fell_ps, fell_later_ps = behind[-1] - (begin_ps - host[0].ts_ps), max(behind) - behind[0]
+    if fell_ps <= FALLS_BEHIND * whole_ps or fell_later_ps <= FALLS_LATER * whole_ps / len(known):
+        return []
+    steps = [
+        step._replace(ts_ps=begin, end_ps=end, recovered_from="device")
+        for step, (begin, end) in zip(host, pairwise(bounds), strict=False)
+    ]
+    if len(launched) < len(host):  # the recording ends before what the host launched does
+        steps[-1] = steps[-1]._replace(averaged=False, reason=_ENDS)
+    return steps
 
 
 def _slack(step: Step) -> int:

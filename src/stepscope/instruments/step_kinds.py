@@ -55,6 +55,12 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
     if done and all(step.recovered_from == "file" for step in done):
         # Each is a recording of its own, so that none is cut off; the base view step finds the warm-up.
         return done
+    return judge_lengths(done)
+
+
+def judge_lengths(steps: Sequence[Step]) -> list[Step]:
+    """The steps, of which averages leave out the first and the last where their lengths say so."""
+    done = list(steps)
     if done and done[-1].averaged:
         kind = done[-1].kind
         done[-1] = _cut_off(done[-1], [step for step in done[:-1] if step.averaged and step.kind == kind])
@@ -62,6 +68,16 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
         done[0] = _begun_before(done[0], [step for step in done[1:] if step.averaged])
     _mark_warm_ups(done)
     return done
+
+
+def forget_lengths(steps: Sequence[Step]) -> list[Step]:
+    """The steps without what their lengths said. Of the recorder's steps it is known what was recorded."""
+    return [
+        _named_kind(step._replace(kind="unknown", averaged=True))
+        if step.kind in ("cut_off", "warm_up") and step.recovered_from != "recorder"
+        else step
+        for step in steps
+    ]
 
 
 def _mark_warm_ups(steps: list[Step]) -> None:

@@ -22,12 +22,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.instruments import device_steps
-from stepscope.instruments.device_steps import PROGRAMS, STEPS
+from stepscope.instruments.device_steps import PROGRAMS, STEPS, LaunchedWork
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
 from stepscope.instruments.recorded_stretch import RecordedStretch, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
-from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
+from stepscope.instruments.step_kinds import (
+    COMPILES,
+    classify,
+    compiling,
+    numbered,
+    judge_lengths,
+    forget_lengths,
+)
 from stepscope.store_rows import add_notes, note
 
 if TYPE_CHECKING:
@@ -77,11 +84,26 @@ def recover(
         steps = _counted(steps, recorded)
     if known.sessions:
         steps = _session_steps(steps, marks.host)
-    if not steps and span is not None:
-        steps = recorded or _undelimited(store, known, marks)
+    steps = steps or recorded
+    if steps:
+        steps = _time_by_devices(store, steps)
+    elif span is not None:
+        steps = _undelimited(store, known, marks)
     if steps and all(step.recovered_from == "file" for step in steps):
         steps = _traced_in_full(_own_runs(store, steps), beside)
     _keep(store, steps)
+
+
+def _time_by_devices(store: Store, steps: list[Step]) -> list[Step]:
+    """The host's steps, with the times of the accelerator where the host runs ahead of it."""
+    host = [step for step in steps if step.recovered_from not in ("device", "file")]
+    streams = {row["id"] for row in _rows(store, "track") if row["kind"] == "device_stream"}
+    if len(host) < len(steps) or not streams or "slice" not in store.tables():
+        return steps
+    works = store.launched_work([step.ts_ps for step in steps], streams)
+    launched = [None if work is None else LaunchedWork(*work) for work in works]
+    found = device_steps.steps_of_launches(forget_lengths(steps), launched)
+    return judge_lengths(found) if found else steps
 
 
 def _traced_in_full(steps: list[Step], recorded: Sequence[tuple[int, int, int, bool]]) -> list[Step]:

@@ -71,6 +71,11 @@ def _idles_otherwise(judgement: Judgement) -> bool:
     return judgement.gap_launches is None and sum(map(judgement.share_of, others)) > LISTED_FROM
 
 
+def _says_more(judgement: Judgement) -> bool:
+    """Whether more is known of ops of which no type stands out."""
+    return any(known is not None for known in (judgement.small_ops, judgement.doubles, judgement.recomputed))
+
+
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     "idle": (Beginning(_idles_otherwise, "the accelerator is idle without a recorded reason for {part}"),),
     # An op calls Python, so "no op runs" would be wrong.
@@ -85,7 +90,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         ),
     ),
     "compute": (DRAWN, _HELD_UP),
-    "none": (DRAWN, _HELD_UP, Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"])),
+    "none": (DRAWN, _HELD_UP, Beginning(_says_more, TAKES["compute"])),
     # The recorder sees nothing but communication.
     "communication": (
         Beginning(

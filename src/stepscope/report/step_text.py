@@ -25,7 +25,7 @@ _FOUND_BY = {
     "get_next": "requests for the next batch",
     "file": "recorded runs, one for each step",
     "recorder": "the recorder",
-    "device": "what the accelerator shows of its own steps",
+    "device": "the accelerator's own work",
 }
 """What shows where a step begins, by `recovered_from` of the view step."""
 

@@ -21,6 +21,7 @@ mod flows;
 mod guard;
 pub(crate) mod heap;
 mod index;
+pub mod launched_work;
 pub mod lazy_text;
 pub mod mapping;
 pub mod nesting;

@@ -115,10 +115,12 @@ class HostSteps:
 
     @cached_property
     def whole_table(self) -> WholeTable | None:
-        """The table whose update takes longest, where PyTorch runs ops on all of its rows within the calls of
-        the thread that runs the steps, and these take more than the longest type of op."""
+        """The table whose update takes longest, where PyTorch runs ops on all of its rows, on a device or
+        within the calls of the thread that runs the steps, and these take more than the longest type of op.
+        """
         top = self.top_op
-        if not (top.op_type or "").startswith("aten::") or not self.runs_inline:
+        is_inline = self.runs_inline and (top.op_type or "").startswith("aten::")
+        if not is_inline and not top.on_device:
             return None
         for rows, columns, used_rows, table_ps, all_ps in self.ask("dense_tables"):
             found = WholeTable(rows, columns, used_rows, table_ps / all_ps)

@@ -8,7 +8,8 @@ from stepscope.library.statements import Query, statement
 
 HOLDS = (
     "Steps are the program's time. What PyTorch's profiler does for itself, such as asking for a buffer of "
-    "activities, lies within what the host does just then, and counts to that."
+    "activities, lies within what the host does just then, and counts to that. While ops run, it costs "
+    "nothing."
 )
 TOLERANCE = "A tenth of the steps."
 WEAKENS: tuple[Weakens, ...] = ("share",)
@@ -26,8 +27,8 @@ def broken(query: Query) -> list[Broken]:
             continue
         share = units.show(own_ps / steps_ps, "ratio")
         sentence = (
-            f"the profiler itself took {units.show(own_ps, 'ps')}, {share} of what is judged ({name}); that "
-            "counts to what the host did meanwhile, which took less without it"
+            f"the profiler itself took up to {units.show(own_ps, 'ps')} in which no op ran, {share} of what "
+            f"is judged ({name}); that counts to what the host did meanwhile, which took less without it"
         )
         found.append(Broken(run_id, host_id, source_id, "recorder_apart", own_ps, steps_ps, sentence))
     return found

@@ -1,8 +1,9 @@
 -- Which ops compute with 64-bit floats, and how much of the time of ops at their place do they take?
 --
--- reads: op_sum, hlo_instruction, node, op_line, slice, source
+-- reads: op_sum, hlo_instruction, node, op_line, slice, source, rollup_op
 -- notes: By the instructions of compiled programs, by the types in graphs, and by those of what PyTorch's ops on
---   processors are given, where that was recorded.
+--   processors are given, where that was recorded. Kernels that XLA launches as a CUDA graph name their program and
+--   no instruction: they compute with such floats where it has no others.
 -- columns:
 --   run_id, host_id
 --   place | text | device or host
@@ -66,23 +67,59 @@ runs AS (
   GROUP BY m.of_run
 ),
 
-computed AS (
+programs AS (
+  SELECT
+    h.run_id AS program_run,
+    h.module AS program,
+    MIN(CASE WHEN h.shape LIKE 'f64[%' OR h.shape LIKE 'c128[%' THEN 1 ELSE 0 END) AS all_double
+  FROM hlo_instruction AS h
+  WHERE
+    (h.stage IS NULL OR h.stage LIKE '%after_optimizations%') AND h.opcode <> 'parameter'
+    AND (h.shape LIKE 'f%' OR h.shape LIKE 'bf16[%' OR h.shape LIKE 'c%')
+  GROUP BY h.run_id, h.module
+),
+
+of_graphs AS (
+  SELECT
+    s.run_id AS graph_run,
+    r.op_name AS kernel,
+    MIN(COALESCE(p.all_double, 0)) AS graph_double
+  FROM rollup_op AS r
+  INNER JOIN runs AS u ON u.double_run = r.run_id
+  INNER JOIN slice AS s ON s.rollup_id = r.id
+  LEFT JOIN programs AS p
+    ON p.program_run = s.run_id AND p.program = arg!(s.args_json, "hlo_module")
+  WHERE r.is_op AND r.class = 'compute' AND s.args_json LIKE '%"hlo_op":"command_buffer%'
+  GROUP BY s.run_id, r.op_name
+),
+
+typed AS (
   SELECT
     columns!(o, run_id, host_id, place),
     o.op AS op_called,
-    columns!(m, in_file, on_line, is_double),
-    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS whole_ps,
-    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS typed_ps,
-    COUNT(*) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS number,
-    CAST(ROW_NUMBER() OVER (
-      PARTITION BY o.run_id, o.host_id, o.place, m.is_double
-      ORDER BY nulls_last!(SUM(o.sum_self_ps) DESC, o.op)
-    ) AS BIGINT) AS position
+    columns!(m, in_file, on_line),
+    COALESCE(m.is_double, d.graph_double) AS double_flag,
+    SUM(o.sum_self_ps) AS self_sum
   FROM op_sum AS o
   INNER JOIN runs AS u ON u.double_run = o.run_id
   LEFT JOIN made AS m ON m.of_run = o.run_id AND m.instruction = o.op
+  LEFT JOIN of_graphs AS d ON d.graph_run = o.run_id AND d.kernel = o.op
   WHERE o.place IN ('device', 'host') AND o.class = 'compute'
-  GROUP BY o.run_id, o.host_id, o.place, o.op, m.in_file, m.on_line, m.is_double
+  GROUP BY o.run_id, o.host_id, o.place, o.op, m.in_file, m.on_line, m.is_double, d.graph_double
+),
+
+computed AS (
+  SELECT
+    columns!(t, run_id, host_id, place, op_called, in_file, on_line),
+    t.double_flag AS is_double,
+    SUM(t.self_sum) OVER (PARTITION BY t.run_id, t.host_id, t.place) AS whole_ps,
+    SUM(t.self_sum) OVER (PARTITION BY t.run_id, t.host_id, t.place, t.double_flag) AS typed_ps,
+    COUNT(*) OVER (PARTITION BY t.run_id, t.host_id, t.place, t.double_flag) AS number,
+    CAST(ROW_NUMBER() OVER (
+      PARTITION BY t.run_id, t.host_id, t.place, t.double_flag
+      ORDER BY nulls_last!(t.self_sum DESC, t.op_called)
+    ) AS BIGINT) AS position
+  FROM typed AS t
 ),
 
 of_processors AS (

@@ -2,7 +2,7 @@
 --
 -- question: How much of the time of ops goes to those that compute with 64-bit floats?
 -- reads: _double_op
--- severity: medium from 20 % of the time of ops that compute
+-- severity: medium from 20 % of the time of ops that compute; high from half of it on an accelerator
 -- impact: {share} of the time of ops goes to those that compute with 64-bit floats:
 --   {impact_ps} in {ops} {ops:op|ops}, most of
 --   it in {op}[, {file}:{line}].
@@ -29,7 +29,7 @@
 --   file | text | File | of the line that made it
 --   line | int | Line | in that file
 SELECT
-  'medium' AS severity,
+  CASE WHEN d.place = 'device' AND d.double_ps * 2 >= d.all_ps THEN 'high' ELSE 'medium' END AS severity,
   d.double_ps AS impact_ps,
   columns!(d, run_id, host_id, place),
   share!(d.double_ps, d.all_ps) AS share,

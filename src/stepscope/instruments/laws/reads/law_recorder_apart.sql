@@ -1,12 +1,13 @@
 -- How long did the recorder of each source work for itself in steps?
 --
--- reads: rollup_op, slice, step
--- notes: Of steps that averages include, or of the whole recording where none were found.
+-- reads: rollup_op, slice, step, _busy_step
+-- notes: Of steps that averages include, or of the whole recording where none were found. What it did while ops ran
+--   made no step longer, so it took at most the time in which none did.
 -- columns:
 --   source_id, run_id, host_id
 --   what | text | what it did
 --   own_ps | ps | its time in steps
---   steps_ps | ps | the time of all steps
+--   judged_ps | ps | the time of all steps
 WITH own AS (
   SELECT columns!(s, source_id, run_id, host_id, name, ts_ps), s.ts_ps + s.dur_ps AS end_ps
   FROM slice AS s
@@ -73,15 +74,21 @@ within AS (
   FROM passed AS p
   WHERE p.ends <> 0
   GROUP BY p.source_id, p.run_id, p.host_id, p.name
+),
+
+of_sources AS (
+  SELECT columns!(c, source_id, run_id, host_id), MIN(c.name) AS named, sum!(c.part_ps) AS all_parts_ps
+  FROM within AS c
+  WHERE c.part_ps > 0
+  GROUP BY c.source_id, c.run_id, c.host_id
 )
 
 SELECT
   columns!(c, source_id, run_id, host_id),
-  MIN(c.name) AS what,
-  sum!(c.part_ps) AS own_ps,
-  MAX(w.all_ps) AS steps_ps
-FROM within AS c
+  c.named AS what,
+  CASE WHEN b.idle_ps < c.all_parts_ps THEN b.idle_ps ELSE c.all_parts_ps END AS own_ps,
+  w.all_ps AS judged_ps
+FROM of_sources AS c
 INNER JOIN whole AS w ON w.whole_run = c.run_id AND w.whole_host = c.host_id
-WHERE c.part_ps > 0
-GROUP BY c.source_id, c.run_id, c.host_id
+LEFT JOIN _busy_step AS b ON b.run_id = c.run_id AND b.host_id = c.host_id
 ORDER BY c.source_id NULLS LAST
