@@ -16,6 +16,7 @@ from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.cause_beginnings import many_calls, most_allocates, takes
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
+from stepscope.report.remains import untraced_step
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
     several = judgement.others is not None
     times = judgement.steps if several else 1
     unit = unit_of(judgement)
+    # A step that is not traced takes another time, which a sentence after this one says.
+    unit = unit if untraced_step(judgement) is None else f"traced {unit}"
     step = "the recorded steps" if several else f"the only {unit}" if judgement.steps == 1 else f"a {unit}"
     taken, whole = (units.show(times * ps, "ps") for ps in (judgement.ps_per_step, judgement.mean_ps))
     return f"{share} of {step}{whose} ({taken} of {whole})"
