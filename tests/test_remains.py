@@ -329,6 +329,9 @@ def test_a_step_is_timed_without_a_profiler_only_where_it_does_the_same():
 def test_a_median_tells_nothing_of_steps_of_which_few_take_most():
     rare = gain.step_without(steps(80, compute=20), "python", Paces(40 * MS, 20 * MS))
     assert rare.untraced_ps is None
+    # The recorder's own traced steps were shorter than those without a profiler.
+    longer = gain.step_without(steps(80, compute=20), "python", Paces(60 * MS, 90 * MS))
+    assert longer.untraced_ps is None
 
 
 @pytest.mark.parametrize("cause", ["none", "unknown"])

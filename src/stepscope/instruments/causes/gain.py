@@ -263,7 +263,9 @@ def untraced_step(paces: Paces | None, recorded_ps: float) -> int | None:
     few long ones make most of the recorded mean, of which a typical one tells nothing."""
     if paces is None or paces.traced_ps < THRESHOLDS.rare * recorded_ps:
         return None
-    if not _is_same_work(paces.untraced_ps, recorded_ps):
+    # A few long steps may make the mean longer than steps are after a recording, which do other work all the
+    # same.
+    if not _is_same_work(paces.untraced_ps, min(recorded_ps, paces.traced_ps)):
         return None
     return round(paces.untraced_ps)
 
