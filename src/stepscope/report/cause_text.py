@@ -82,7 +82,8 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
     """The part of a step that the cause takes: 60.0 % of a step (60.0 ms of 100 ms)."""
     whose = f" of {judgement.run_id}" if run else ""
     whose += f" on {host_of(judgement.host_id)}" if host else ""
-    share = _bound(judgement) + units.show(judgement.share, "ratio")
+    bound, share = _bound(judgement), units.show(judgement.share, "ratio")
+    share = units.bounded(bound, judgement.share) if bound else share
     if judgement.whole_capture:
         recorded = units.show(_recordings(judgement) * judgement.mean_ps, "ps")
         return f"{share} of the {recorded} recorded{whose}"
@@ -106,10 +107,10 @@ def _bound(judgement: Judgement) -> str:
     """What stands before the share where a law says that work of the device is missing, or ops that nobody
     recorded are part of it."""
     if judgement.runs_unseen:
-        return "at most "
+        return "at most"
     if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
         return ""
-    return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
+    return "at least" if judgement.cause in (*ON_DEVICES, "none") else "at most"
 
 
 def _line_clause(judgement: Judgement) -> str:

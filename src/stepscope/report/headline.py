@@ -190,12 +190,12 @@ def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | N
     if not bound and not device["idle_ps"]:
         return "all the time"
     # What it is idle for is not said again: of that, the first sentence says what holds it up.
-    share = f"{units.show(device['busy_share'], 'ratio')} of the time"
+    busy = device["busy_share"]
+    share = f"{units.bounded(bound, busy) if bound else units.show(busy, 'ratio')} of the"
     if main is not None and device["window_ps"] > _HOLES * main["steps"] * main["mean_ps"]:
         # The first sentence is of the steps, between which most of this time lies.
-        window = units.show(device["window_ps"], "ps")
-        share = f"{units.show(device['busy_share'], 'ratio')} of the {window} from the first step to the last"
-    return f"{bound} {share}" if bound else share
+        return f"{share} {units.show(device['window_ps'], 'ps')} from the first step to the last"
+    return f"{share} time"
 
 
 def _most_work(op_types: Rows, of_libraries: OpsOfLibraries, of_ops: bool) -> Iterable[str]:
