@@ -518,6 +518,16 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert weighed([finding], [])[0].severity == "high"
 
 
+@pytest.mark.parametrize(
+    ("within", "title"), [(0.2, "Callbacks of Keras wait for input of their own"), (0.1, "t")]
+)
+def test_a_wait_within_callbacks_is_told_as_theirs(within: float, title: str) -> None:
+    finding = ReportFinding("input-wait", "high", "t", "i", "a", Table((), (), 0), "")
+    found = replace(one("python"), parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
+    found = replace(found, callbacks=True, together=tuple(parts(python=0.6, input=within)))
+    assert weighed([finding], [found])[0].title == title
+
+
 def test_a_wait_for_a_loader_is_advised_by_what_takes_it():
     """More workers unpickle nothing; and where input does not limit, nothing more is known."""
     finding = ReportFinding("input-wait", "high", "t", "i", "more workers", Table((), (), 0), "")

@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.loaders import Loader, Loading
 from stepscope.instruments.replay import uncovered_work
 from stepscope.report import whatif
 from stepscope.report.answer_document import document
-from stepscope.report.remains import Remains, remains, sentences, told_range
+from stepscope.report.remains import Remains, remains, sentences, told_range, untraced_step
 
 MS = 10**9
 
@@ -324,6 +324,31 @@ def test_a_step_is_timed_without_a_profiler_only_where_it_does_the_same():
     assert slower.untraced_ps is None
     assert gain.step_without(steps(80, compute=20), "python", Paces(100 * MS, 90 * MS)).untraced_ps == 90 * MS
     assert gain.step_without(steps(80, compute=20), "python").untraced_ps is None
+
+
+def test_a_median_tells_nothing_of_steps_of_which_few_take_most():
+    rare = gain.step_without(steps(80, compute=20), "python", Paces(40 * MS, 20 * MS))
+    assert rare.untraced_ps is None
+    # The recorder's own traced steps were shorter than those without a profiler.
+    longer = gain.step_without(steps(80, compute=20), "python", Paces(60 * MS, 90 * MS))
+    assert longer.untraced_ps is None
+
+
+@pytest.mark.parametrize("cause", ["none", "unknown"])
+def test_steps_without_a_profiler_are_known_where_nothing_goes(cause):
+    found = gain.step_without(steps(80, compute=20), cause, Paces(100 * MS, 50 * MS))
+    assert (found.ps, found.untraced_ps) == (100 * MS, 50 * MS)
+
+
+@pytest.mark.parametrize(
+    ("untraced_ms", "whole_capture", "said_ms"),
+    [(51, False, 51), (115, False, 115), (95, False, None), (51, True, None)],
+)
+def test_a_step_without_the_profiler_is_said_where_it_differs(untraced_ms, whole_capture, said_ms):
+    found = one(2, 0.2, 5, cause="none", untraced_ps=untraced_ms * MS)
+    ps = untraced_step(replace(found, whole_capture=whole_capture))
+    assert ps == (None if said_ms is None else said_ms * MS)
+    assert document([found], ())["answer"]["untraced_step_ps"] == untraced_ms * MS
 
 
 def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():

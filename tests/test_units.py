@@ -31,6 +31,10 @@ from stepscope import units
         (1e-9, "ratio", "<0.1 %"),
         (-1e-9, "ratio", ">-0.1 %"),
         (1.0, "ratio", "100.0 %"),
+        (0.9999, "ratio", ">99.9 %"),
+        (0.9994, "ratio", "99.9 %"),
+        (1 - 1e-12, "ratio", "100.0 %"),
+        (1.0001, "ratio", "100.0 %"),
         (1234567, "int", "1,234,567"),
         (2**63, "int", "9,223,372,036,854,775,808"),
         (3.14159, "float", "3.14"),
@@ -46,6 +50,21 @@ from stepscope import units
 )
 def test_one_value(value: object, unit: units.Unit, text: str) -> None:
     assert units.show(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("bound", "share", "text"),
+    [
+        ("at least", 0.4, "at least 40.0 %"),
+        ("at least", 0.9999, ">99.9 %"),
+        ("at most", 1e-9, "<0.1 %"),
+        ("at most", 0.9999, "at most 100 %"),
+        ("at least", 1e-9, "at least 0 %"),
+        ("about", 0.9999, ">99.9 %"),
+    ],
+)
+def test_a_share_that_is_a_bound_has_one(bound: str, share: float, text: str) -> None:
+    assert units.bounded(bound, share) == text
 
 
 def test_a_column_has_one_scale_and_aligns() -> None:

@@ -30,6 +30,7 @@ _STEPS: dict[str, tuple[tuple[int, str], ...]] = {
 }
 _MOST_DECIMALS = 3
 _FAR = 100  # columns whose largest values lie further apart have scales of their own
+_ALL = 1e-9  # shares that are sums of others miss 1 by less
 _MOST_DIGITS = 4  # of the largest value: more of them are noise, not measurement
 
 
@@ -123,6 +124,16 @@ def show(value: Any, unit: Unit) -> str:
     return scale(unit, [value]).text(value)
 
 
+def bounded(bound: str, share: float) -> str:
+    """A share behind what it is: at least, at most, about. One that is hardly anything, or nearly all, is a
+    bound by itself, or else none."""
+    text = show(share, "ratio")
+    if text[0] not in "<>":
+        return f"{bound} {text}"
+    is_void = (bound, text[0]) in (("at least", "<"), ("at most", ">"))
+    return f"{bound} {share:.0%}".replace("%", " %") if is_void else text
+
+
 def whole(value: object) -> object:
     """A float without a fraction as an int; anything else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -158,6 +169,9 @@ def _fixed(value: int | float | Decimal, divisor: int, decimals: int) -> str:
     if value and not any(digit in text for digit in "123456789"):
         # It is not zero, so it is not shown as zero.
         return f"{'>-' if value < 0 else '<'}{Decimal(1).scaleb(-decimals):f}"
+    if divisor == 0 and value < 1 - _ALL and Decimal(text) == 100:
+        # There is a rest, which may be shown beside it, so it is not shown as all.
+        return f">{100 - Decimal(1).scaleb(-decimals):f}"
     return text
 
 

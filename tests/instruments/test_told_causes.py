@@ -152,6 +152,29 @@ def test_callbacks_of_a_batch_are_those_that_keras_runs(file: str, function: str
 
 
 @pytest.mark.parametrize(
+    ("file", "function", "in_training", "in_callback"),
+    [
+        ("keras/src/trainers/data_adapters/array.py", "Adapter.get_tf_dataset", "input", "dispatch"),
+        ("tensorflow/python/framework/func_graph.py", "func_graph_from_py_func", "compile", "compile"),
+        ("tensorflow/python/training/saver.py", "Saver.save", "wait", "wait"),
+        ("/home/me/train.py", "score", "python", "python"),
+    ],
+)
+def test_batches_of_a_callback_are_no_input_of_the_training(
+    file: str, function: str, in_training: str, in_callback: str
+) -> None:
+    hook = labels.frame_meaning(
+        "keras/src/callbacks/callback_list.py", "CallbackList.on_batch_end", "library"
+    )
+    found = []
+    for around in (labels.Meaning("dispatch"), hook):
+        called = labels.nested_meaning(around, labels.Meaning("python"))
+        code = "program" if in_training == "python" else "library"
+        found.append(labels.nested_meaning(called, labels.frame_meaning(file, function, code)).label)
+    assert found == [in_training, in_callback]
+
+
+@pytest.mark.parametrize(
     ("took", "label", "found"),
     [(60, "compute", True), (30, "compute", False), (60, "wait", False)],
     ids=["most of a step", "less than the rest", "it waits"],

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
-from tests.report import made_laws, made_programs, made_ranks, made_tables
+from tests.report import made_laws, made_paces, made_programs, made_ranks, made_tables
 
 MS = 10**9
 STEPS = "step train : [train.....][train.....][train.....]\n"
@@ -1112,7 +1112,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
     a_memory_timeline, memory_of_devices, stacks_alone,
     a_long_start_up, switches_on,
-    *made_laws.WHOLE,
+    *made_laws.WHOLE, *made_paces.WHOLE,
 )  # fmt: skip
 
 

@@ -112,6 +112,8 @@ test("a column has one scale, as in the terminal", () => {
   expect(show(4 * 2 ** 30, "bytes")).toBe("4.00 GiB");
   expect(show(0.375, "ratio")).toBe("37.5 %");
   expect(show(0.0001, "ratio")).toBe("<0.1 %");
+  expect(show(0.9999, "ratio")).toBe(">99.9 %");
+  expect(show(1 - 1e-12, "ratio")).toBe("100.0 %");
   expect(show(1234, "int")).toBe("1,234");
   const columns = ["a", "b"].map((name) => ({ name, unit: "ps", title: name, about: "" }));
   expect(scalesOf(columns, [{ a: 5e12, b: 2e9 }]).map((one) => one.symbol)).toEqual(["s", "ms"]);

@@ -28,6 +28,7 @@ const STEPS = new Map<string, [number, string][]>([
   ],
 ]);
 const MOST_DECIMALS = 3;
+const ALL = 1e-9; // shares that are sums of others miss 1 by less
 const FAR = 100; // columns whose largest values lie further apart have scales of their own
 
 export interface Scale {
@@ -122,6 +123,9 @@ export function inScale(value: Cell | undefined, scale: Scale): string {
     roundingMode: "halfEven",
   }; // as Python rounds
   const text = (value / scale.divisor).toLocaleString("en", digits as Intl.NumberFormatOptions);
+  // There is a rest, which may be shown beside it, so it is not shown as all.
+  if (scale.unit === "ratio" && value < 1 - ALL && Number(text) === 100)
+    return `>${(100 - 10 ** -scale.decimals).toFixed(scale.decimals)}`;
   if (!value || /[1-9]/.test(text)) return scale.signed && value > 0 ? `+${text}` : text;
   // It is not zero, so it is not shown as zero.
   return `${value < 0 ? ">-" : "<"}${(10 ** -scale.decimals).toFixed(scale.decimals)}`;

@@ -65,6 +65,8 @@ class Answer:
         """Slugs of notes that make it doubtful; `stepscope docs SLUG` explains one."""
         self.step_ps: int | None = data["step_ps"]
         """Picoseconds of a step, on average."""
+        self.untraced_step_ps: int | None = data["untraced_step_ps"]
+        """Picoseconds of a typical step without the profiler, where the recorder timed some."""
         self.step_if_removed_ps: int | None = data["step_if_removed_ps"]
         """What would be left of them, where that is known; `low` and `high` are its bounds."""
         self.low: int | None = data["low"]

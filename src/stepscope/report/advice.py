@@ -96,7 +96,7 @@ def _fields(
     if bound := laws.bound(n.slug for n in notes):
         rest = _IDLE | ({"share"} if entry.slug in _OF_HOSTS else set())
         for name in rest & fields.keys():
-            fields[name] = f"{_OPPOSITE[bound]} {fields[name]}"
+            fields[name] = units.bounded(_OPPOSITE[bound], first[name])
     return fields
 
 

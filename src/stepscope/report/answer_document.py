@@ -84,6 +84,7 @@ def _answer(judgement: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "weakened_by": list(dict.fromkeys([*judgement.weak, *(law.law for law in judgement.broken), *weak])),
         "step_ps": judgement.mean_ps,
         "typical_step_ps": judgement.typical_ps,
+        "untraced_step_ps": judgement.untraced_ps,
         "step_if_removed_ps": left.ps,
         "low": left.low_ps,
         "high": left.high_ps,

@@ -16,6 +16,7 @@ from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.cause_beginnings import many_calls, most_allocates, takes
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
+from stepscope.report.remains import untraced_step
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
     """The part of a step that the cause takes: 60.0 % of a step (60.0 ms of 100 ms)."""
     whose = f" of {judgement.run_id}" if run else ""
     whose += f" on {host_of(judgement.host_id)}" if host else ""
-    share = _bound(judgement) + units.show(judgement.share, "ratio")
+    bound, share = _bound(judgement), units.show(judgement.share, "ratio")
+    share = units.bounded(bound, judgement.share) if bound else share
     if judgement.whole_capture:
         recorded = units.show(_recordings(judgement) * judgement.mean_ps, "ps")
         return f"{share} of the {recorded} recorded{whose}"
@@ -89,6 +91,8 @@ def _part(judgement: Judgement, run: bool, host: bool) -> str:
     several = judgement.others is not None
     times = judgement.steps if several else 1
     unit = unit_of(judgement)
+    # A step that is not traced takes another time, which a sentence after this one says.
+    unit = unit if untraced_step(judgement) is None else f"traced {unit}"
     step = "the recorded steps" if several else f"the only {unit}" if judgement.steps == 1 else f"a {unit}"
     taken, whole = (units.show(times * ps, "ps") for ps in (judgement.ps_per_step, judgement.mean_ps))
     return f"{share} of {step}{whose} ({taken} of {whole})"
@@ -103,10 +107,10 @@ def _bound(judgement: Judgement) -> str:
     """What stands before the share where a law says that work of the device is missing, or ops that nobody
     recorded are part of it."""
     if judgement.runs_unseen:
-        return "at most "
+        return "at most"
     if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
         return ""
-    return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
+    return "at least" if judgement.cause in (*ON_DEVICES, "none") else "at most"
 
 
 def _line_clause(judgement: Judgement) -> str:

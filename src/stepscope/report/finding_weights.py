@@ -57,6 +57,8 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
             finding = _weighed(finding, labels, judged)
         if finding.slug == "input-wait" and (work := _loader_work(judged)):
             finding = replace(finding, action=_OF_LOADER[work])
+        if finding.slug == "input-wait" and any(map(_callbacks_wait, judged)):
+            finding = replace(finding, title="Callbacks of Keras wait for input of their own")
         kept.append(finding)
     return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))
 
@@ -74,6 +76,13 @@ def _loader_work(judged: Sequence[Judgement]) -> LoaderWork | None:
     """What takes most of the wait for input where that limits."""
     works = (judgement.loader_work for judgement in judged if judgement.cause == "input")
     return next((work[0] for work in works if work is not None), None)
+
+
+def _callbacks_wait(judgement: Judgement) -> bool:
+    """Whether most of the wait for input lies in callbacks, which predict or evaluate with batches of their
+    own, and not in the training."""
+    within = next((part.share for part in judgement.together if part.label == "input"), 0.0)
+    return judgement.callbacks and 2 * within > judgement.share_of("input")
 
 
 def _weighed(finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]) -> ReportFinding:

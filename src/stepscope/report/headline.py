@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from stepscope import units
@@ -52,13 +53,15 @@ def headline(
     of_ops: bool = True,
     launched: Sequence[tuple[str, int]] = (),
     left_out: Sequence[tuple[str, str, int]] = (),
+    untraced: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
     several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
     those sentences speak of, and their mean, of which these have to speak as well. of_libraries: ops of the
     program by the types of what libraries run for it. of_ops: a recorder knows ops. launched: what devices
     computed for each op that launched kernels, in picoseconds. left_out: place and type of op, and what its
-    ops take in runs that averages leave out, in picoseconds."""
+    ops take in runs that averages leave out, in picoseconds. untraced: how long a typical step of a run and
+    host takes without the profiler, where that is another time."""
     if judged > 1:
         return
     steps = [row for row in rows_of["step_times"] if row["averaged"]]
@@ -75,7 +78,8 @@ def headline(
             yield "Nothing was recorded: there are no events, so where the time went is unknown."
     main = _main_steps(steps, mean)
     if main is not None:
-        yield _mean_step(rows_of, main, several_hosts)
+        untraced_ps = untraced.get((main["run_id"], main["host_id"]))
+        yield _mean_step(rows_of, main, several_hosts, untraced_ps)
     yield from _least_busy(rows_of, main, several_hosts)
     yield from _most_work(
         _named_by_ops(_averaged(rows_of["op_types"], left_out), launched), of_libraries or {}, of_ops
@@ -116,14 +120,18 @@ def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | N
     return {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1], "all": True}
 
 
-def _mean_step(rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool) -> str:
-    """How long a step takes."""
+def _mean_step(
+    rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool, untraced_ps: int | None
+) -> str:
+    """How long a step takes. untraced_ps: without the profiler, where that is another time."""
     whose = f" of {main['run_id']}" if runs.are_several(rows_of) else ""
     whose += _host_clause(main) if several_hosts else " of the host" if _are_apart(rows_of) else ""
     mean = units.show(main["mean_ps"], "ps")
     average = f"{mean} on average" if main["steps"] > 1 else mean
     if _broken(rows_of, "work_within_steps"):
         average = f"at least {average}"
+    elif untraced_ps is not None:
+        average += f" with the profiler, typically {units.show(untraced_ps, 'ps')} without it"
     steps = steps_of_kind(main, main["steps"])
     if main.get("all") and main["steps"] > 1:
         steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"
@@ -182,12 +190,12 @@ def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | N
     if not bound and not device["idle_ps"]:
         return "all the time"
     # What it is idle for is not said again: of that, the first sentence says what holds it up.
-    share = f"{units.show(device['busy_share'], 'ratio')} of the time"
+    busy = device["busy_share"]
+    share = f"{units.bounded(bound, busy) if bound else units.show(busy, 'ratio')} of the"
     if main is not None and device["window_ps"] > _HOLES * main["steps"] * main["mean_ps"]:
         # The first sentence is of the steps, between which most of this time lies.
-        window = units.show(device["window_ps"], "ps")
-        share = f"{units.show(device['busy_share'], 'ratio')} of the {window} from the first step to the last"
-    return f"{bound} {share}" if bound else share
+        return f"{share} {units.show(device['window_ps'], 'ps')} from the first step to the last"
+    return f"{share} time"
 
 
 def _most_work(op_types: Rows, of_libraries: OpsOfLibraries, of_ops: bool) -> Iterable[str]:

@@ -89,7 +89,16 @@ def own_sentence(judgement: Judgement) -> str:
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
-    return " ".join([*limiting(judgement), *_further_sentences(judgement), *_collects_garbage(judgement)])
+    further = [*_further_sentences(judgement), *_collects_garbage(judgement), *_untraced(judgement)]
+    return " ".join([*limiting(judgement), *further])
+
+
+def _untraced(judgement: Judgement) -> list[str]:
+    """How long a step takes without the profiler, where no sentence about the mean follows."""
+    untraced_ps = remains.untraced_step(judgement)
+    if untraced_ps is None:
+        return []
+    return [f"Without the profiler, a {unit_of(judgement)} typically takes {units.show(untraced_ps, 'ps')}."]
 
 
 def say_nothing(judged: Sequence[Judgement]) -> bool:

@@ -169,6 +169,15 @@ def provided(judgement: Judgement) -> str:
     return ", as far as the loader's workers keep up" if judgement.fed_unseen else ""
 
 
+def untraced_step(judgement: Judgement) -> int | None:
+    """How long a typical step takes without the profiler, where sentences say so: where the recorder timed
+    some, and traced steps, of which all shares are, take another time on average."""
+    untraced_ps, mean_ps = judgement.untraced_ps, judgement.mean_ps
+    if untraced_ps is None or judgement.whole_capture or mean_ps * _SAME <= untraced_ps <= mean_ps / _SAME:
+        return None
+    return untraced_ps
+
+
 def _step(judgement: Judgement, unit: str, known: Remains) -> str:
     """The step that a number is of, with how long it is where that is not the mean of the sentence before:
     who subtracts one from the other gets what goes."""
@@ -177,8 +186,7 @@ def _step(judgement: Judgement, unit: str, known: Remains) -> str:
         return f"a {unit}"
     if known.ps is None and untraced_ps is not None:
         typical_ps = untraced_ps
-        same = mean_ps * _SAME <= untraced_ps <= mean_ps / _SAME
-        apart = not same or (known.saved_ps or 0) >= mean_ps
+        apart = untraced_step(judgement) is not None or (known.saved_ps or 0) >= mean_ps
     else:
         apart = typical_ps is not None and abs(typical_ps - mean_ps) > gain.THRESHOLDS.alike * mean_ps
     if typical_ps is None or not apart:

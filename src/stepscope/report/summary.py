@@ -30,6 +30,7 @@ from stepscope.report.finding_weights import weighed
 from stepscope.report.headline import headline, sampled, title
 from stepscope.report.judgement_text import say_nothing, sentences
 from stepscope.report.parts import Report, ReportFinding, Rows, Section, Table, ask, dicts
+from stepscope.report.remains import untraced_step
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement, Weighed
@@ -74,7 +75,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     found = findings_of(answers, problems, notes, several, advised)
     unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
-    work = _work_beside(trace, framework)
+    work = (*_work_beside(trace, framework), _untraced(judged))
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
     of_memory = memory.headline(allocators.sorted_by_peak(trace.query)) if profiles else []
@@ -163,8 +164,9 @@ def _sections(
     tables = summary_sections.drop_empty_columns(answers, all or by_step)
     tables = tables if of_ops else summary_sections.drawn(tables)
     sections = summary_sections.sections(text_of, tables, all)
-    if say_nothing(judged):
-        sections = list(map(summary_sections.host_section, sections))
+    # A host's steps may say nothing of what a step takes, and traced ones take longer than others.
+    which = " of the host" if say_nothing(judged) else ", traced" if _untraced(judged) else ""
+    sections = [summary_sections.told_of(section, which) for section in sections]
     if (table := run_table.answers(judged)) is not None:
         sections.insert(0, table)
     return further_sections.added(sections, trace) if all else sections
@@ -209,6 +211,15 @@ def _mean(judged: Sequence[Judgement]) -> tuple[int, int] | None:
     if len(judged) != 1 or judged[0].whole_capture:
         return None
     return judged[0].steps, judged[0].mean_ps
+
+
+def _untraced(judged: Sequence[Judgement]) -> dict[tuple[str, str], int]:
+    """How long a typical step of each run and host takes without the profiler, where that is to be said."""
+    return {
+        (judgement.run_id, judgement.host_id): untraced_ps
+        for judgement in judged
+        if (untraced_ps := untraced_step(judgement)) is not None
+    }
 
 
 def _has_time(rows_of: Mapping[str, Rows]) -> bool:

@@ -181,7 +181,7 @@ def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
     return tuple(kept)
 
 
-def host_section(section: Section) -> Section:
-    """The section, whose bars are those of a host that says nothing of what a step takes."""
-    bars = tuple(replace(split, long=f"{split.long} of the host") for split in section.splits)
+def told_of(section: Section, steps: str) -> Section:
+    """The section, whose bars say behind how long a step takes which steps these are."""
+    bars = tuple(replace(split, long=f"{split.long}{steps}") for split in section.splits)
     return replace(section, splits=bars) if bars else section

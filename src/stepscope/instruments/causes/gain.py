@@ -203,7 +203,7 @@ def step_without(
     """
     whole = fmean(dur_ps for dur_ps, _ in steps)
     if cause in ("none", "unknown"):
-        return Left(round(whole), round(whole), round(whole), typical_ps=round(whole))
+        return _nothing_goes(round(whole), paces)
     took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
     stays = _still_launched_ps(cause, calls, took)
     by_left = sorted((max(dur_ps - round(of_it * parts.get(cause, 0)), 0), dur_ps) for dur_ps, parts in steps)
@@ -236,6 +236,11 @@ def step_without(
     )
 
 
+def _nothing_goes(whole_ps: int, paces: Paces | None) -> Left:
+    """The step as it is."""
+    return Left(whole_ps, whole_ps, whole_ps, (), untraced_step(paces, whole_ps), typical_ps=whole_ps)
+
+
 def _rarity(
     steps: Sequence[tuple[int, Sums]], cause: str, untraced: LeftUntraced | None
 ) -> tuple[bool, LeftUntraced | None]:
@@ -254,8 +259,13 @@ def _still_launched_ps(cause: str, calls: float, took: float) -> float:
 
 
 def untraced_step(paces: Paces | None, recorded_ps: float) -> int | None:
-    """How long a typical step is without a profiler; None where none was timed, or those do other work."""
-    if paces is None or not _is_same_work(paces.untraced_ps, recorded_ps):
+    """How long a typical step is without a profiler; None where none was timed, or those do other work, or
+    few long ones make most of the recorded mean, of which a typical one tells nothing."""
+    if paces is None or paces.traced_ps < THRESHOLDS.rare * recorded_ps:
+        return None
+    # A few long steps may make the mean longer than steps are after a recording, which do other work all the
+    # same.
+    if not _is_same_work(paces.untraced_ps, min(recorded_ps, paces.traced_ps)):
         return None
     return round(paces.untraced_ps)
 

@@ -321,7 +321,7 @@ class Judgement(Explanation, Weighed):
     corrected: tuple[Correction, ...] = ()
     """Why that is less than what the parts of the steps leave."""
     untraced_ps: int | None = None
-    """How long a step is that no profiler records, where what is left was told by such steps."""
+    """How long a typical step is that no profiler records, where the recorder timed some that do the same."""
     typical_ps: int | None = None
     """The step that `left_ps` is left of, where steps tell: by the same steps and the same statistic, which
     need not be the mean."""

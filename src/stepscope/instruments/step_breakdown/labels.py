@@ -34,6 +34,8 @@ class Meaning(NamedTuple):
 
     label: Label | None
     whole: bool = False
+    hooked: bool = False
+    """It is within a callback, which reads no input of the training."""
 
 
 NOTHING = Meaning(None)
@@ -190,6 +192,8 @@ def frame_meaning(file: str, function: str, code: str) -> Meaning:
     decides."""
     if function in _COLLECTING:
         return NOTHING
+    if code != "program" and runs_hooks(file, function):
+        return Meaning("dispatch", hooked=True)
     if file == c_functions.FILE:
         if function in c_functions.AWAITING:
             return _BUILT_IN_IDLE
@@ -341,8 +345,13 @@ def part_run(weight_ps: int, active_ps: int | None, queued_ps: int) -> float | N
 
 def nested_meaning(around: Meaning, inner: Meaning) -> Meaning:
     """What something stands for inside something else: a purpose further out (loading, compiling, storing)
-    holds for all within; otherwise the innermost decides that stands for something."""
-    return around if around.whole or inner.label is None else inner
+    holds for all within; otherwise the innermost decides that stands for something. A callback that predicts
+    makes batches of its own: that is no waiting for those of the training."""
+    if around.whole or inner.label is None:
+        return around
+    if not around.hooked or (inner.whole and inner.label != "input"):
+        return inner
+    return Meaning("dispatch" if inner.label == "input" else inner.label, hooked=True)
 
 
 def shares(label: Label | None, ran: float | None) -> tuple[tuple[Label | None, float], ...]:

@@ -1,0 +1,44 @@
+"""Recordings whose steps the recorder timed with and without the profiler."""
+
+from __future__ import annotations
+
+from tests.draw import UNIT_PS, Tables, draw
+
+_DRAWN = (
+    "step train : [train.....][train.....][train.....]\n"
+    "cpu/python thread : [train.....][train.....][train.....]\n"
+    "cpu/pool thread : [a:MatMul.][b:Add....][c:Mul....][d:Sub..]"
+)
+_STEP = 12
+"""Units of a step that is drawn."""
+
+
+def steps_faster_without_the_profiler() -> Tables:
+    """Nothing stands out, so nothing else says how long a step takes."""
+    return timed(6)
+
+
+def a_run_faster_without_the_profiler() -> Tables:
+    """Beside another run, a sentence of its own says it."""
+    tables = timed(6)
+    for table, rows in draw(_DRAWN).rows.items():
+        for row in rows:
+            own = {key: value for key, value in row.items() if key != "id"}
+            for key in ("source_id", "capture_id"):
+                own |= {key: own[key] + 9} if key in own else {}
+            tables.add(table, **{**own, "run_id": "other"})
+    return tables
+
+
+def timed(units: int) -> Tables:
+    """Three traced steps, and three that the recorder timed without the profiler, of so many units."""
+    tables = draw(_DRAWN)
+    for series, of_series in (("untraced_ns", units), ("traced_ns", _STEP)):
+        for number in range(3):
+            value = of_series * UNIT_PS / 1000
+            facts = {"series": series, "value": value, "ts_ps": number * _STEP * UNIT_PS}
+            tables.add("counter", name="duration of a step", **facts)
+    return tables
+
+
+WHOLE = (steps_faster_without_the_profiler, a_run_faster_without_the_profiler)
