@@ -112,7 +112,8 @@ def test_the_header_and_the_words_tell_what_it_reads(entry):
 
 @every
 def test_portable(entry):
-    assert lint.problems(entry.sql, COLUMNS) == []
+    problems = lint.problems(entry.sql, COLUMNS)
+    assert not problems, "\n".join(problems)
     assert entry.kind == "read" or "LIMIT" not in entry.sql
 
 

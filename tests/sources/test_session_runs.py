@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import stepscope
+from stepscope.formats import _session_runs
 from stepscope.protobuf import fields
 from tests.corpus import SAMPLES
 
@@ -124,6 +125,21 @@ def test_files_without_numbers_are_steps_by_when_they_began(tmp_path):
     ]
     # Runs that nobody recorded may lie between them.
     assert trace.query("SELECT count(*) FROM run_gap").rows() == [(0,)]
+
+
+def test_a_file_is_searched_once_until_it_changes(tmp_path, monkeypatch):
+    """Whether two files hold the same runs, and in which order they began, is asked of each by itself."""
+    write(tmp_path, "run_meta")
+    looked = []
+    read = _session_runs._read
+    monkeypatch.setattr(_session_runs, "_read", lambda source: looked.append(source.name) or read(source))
+    names = [f"r{number}.pb" for number in range(len(RUNS))]
+    for _ in range(2):
+        assert [source.step for source in stepscope.open(str(tmp_path)).sources] == [0, 1, 2, 3, 4]
+    assert looked == names
+    (tmp_path / "r4.pb").write_bytes((tmp_path / "r0.pb").read_bytes())
+    assert len(stepscope.open(str(tmp_path)).sources) == len(RUNS) - 1
+    assert looked == [*names, "r4.pb"]
 
 
 def test_one_name_with_a_number_keeps_the_others_unnumbered(tmp_path):

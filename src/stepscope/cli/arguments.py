@@ -254,9 +254,9 @@ def need_csv(options: argparse.Namespace, is_csv: bool) -> None:
         )
 
 
-def add_output(parser: Parser, about: str, required: bool = False) -> None:
+def add_output(parser: Parser, about: str) -> None:
     """Where a file goes."""
-    parser.add_argument("-o", "--output", metavar="FILE", type=a_path, required=required, help=about)
+    parser.add_argument("-o", "--output", metavar="FILE", type=a_path, help=about)
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 

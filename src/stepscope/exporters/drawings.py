@@ -12,12 +12,11 @@ from itertools import chain
 
 from stepscope import units
 from stepscope.escapes import escaped
-from stepscope.instruments.graphs import HEIGHT, GraphBox, Level
+from stepscope.instruments.graphs.level import LETTER, SMALL_LETTER, GraphBox, Level
 from stepscope.kernel_names import shorten
 
 FORMAT = 1
 _ROOM = 20.0
-_LETTERS = 7.0
 _STYLE = """text{font:12px system-ui,sans-serif;text-anchor:middle;fill:#10151a}
 .s{font-size:10px;fill:#4a545d}rect{stroke:#5c6872;fill:#f4f6f7}.o{stroke-width:1.6}path{fill:none;stroke:#5c6872;stroke-opacity:.45}
 svg{background:#fff}"""
@@ -54,7 +53,7 @@ def page(level: Level, title: str, paint: str | None = None) -> str:
 
 def _svg(level: Level, title: str, paint: str | None) -> Iterator[str]:
     wide = max((box.x + box.width for box in level.boxes), default=0.0) + 2 * _ROOM
-    high = max((box.y + HEIGHT for box in level.boxes), default=0.0) + 2 * _ROOM
+    high = max((box.y + box.height for box in level.boxes), default=0.0) + 2 * _ROOM
     most = max((box.time_ps for box in level.boxes), default=0)
     paint = paint or ("time" if most else "type")
     if paint == "bytes":
@@ -64,7 +63,7 @@ def _svg(level: Level, title: str, paint: str | None) -> Iterator[str]:
     yield f"<style>{_STYLE}</style>\n"
     for edge in level.edges:
         a, b = level.boxes[edge.producer], level.boxes[edge.consumer]
-        x0, y0, x1, y1 = a.x + a.width / 2, a.y + HEIGHT, b.x + b.width / 2, b.y
+        x0, y0, x1, y1 = a.x + a.width / 2, a.y + a.height, b.x + b.width / 2, b.y
         bend = max(18.0, abs(y1 - y0) / 2.5)
         yield f'<path d="M{x0:g} {y0:g}C{x0:g} {y0 + bend:g} {x1:g} {y1 - bend:g} {x1:g} {y1:g}" '
         yield f'stroke-width="{min(edge.count.bit_length(), 6)}">'
@@ -76,7 +75,7 @@ def _svg(level: Level, title: str, paint: str | None) -> Iterator[str]:
 
 
 def _box(box: GraphBox, most: int, paint: str) -> Iterator[str]:
-    size = f'width="{box.width:g}" height="{HEIGHT:g}" rx="{4 if box.op_type else 9}"'
+    size = f'width="{box.width:g}" height="{box.height:g}" rx="{4 if box.op_type else 9}"'
     yield f'<g transform="translate({box.x:g} {box.y:g})"><title>{_text(box.path, 300)} · '
     time = units.show(box.time_ps, "ps") if box.time_ps else ""
     yield f"{units.count(box.nodes, 'node')}{' · ' * bool(time)}{time}"
@@ -89,12 +88,12 @@ def _box(box: GraphBox, most: int, paint: str) -> Iterator[str]:
         yield f'<rect x="4" y="4" {size}/>'
     edge = ' class="o"' if box.can_open else ""
     yield f"<rect {size}{_fill(box, most, paint)}{edge}/>"
-    name = _text(box.name, max(int(box.width / _LETTERS), 3)) + (
+    name = _text(box.name, max(int(box.width / LETTER), 3)) + (
         f" \u00d7{box.copies}" if box.copies > 1 else ""
     )
     below = time or box.op_type or units.count(box.nodes, "node")
     yield f'<text x="{box.width / 2:g}" y="15">{name}</text>'
-    below = _text(below, max(int(box.width / 6), 3))
+    below = _text(below, max(int(box.width / SMALL_LETTER), 3))
     yield f'<text class="s" x="{box.width / 2:g}" y="28">{below}</text></g>\n'
 
 

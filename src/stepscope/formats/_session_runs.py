@@ -14,6 +14,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -98,13 +99,20 @@ def _keepers(held: Sequence[Source], runs: Mapping[str, Set[int]]) -> dict[int, 
 
 def run_begins(source: Source) -> frozenset[int]:
     """When the runs in a file began, of a profile when their last nodes did, in microseconds; nothing for
-    other files, and for those that cannot be searched."""
+    other files, and for those that cannot be searched. A file whose identity is known is read once."""
+    return _read_begins(source) if source.identity is None else _known_begins(source._replace(notes=()))
+
+
+def _read_begins(source: Source) -> frozenset[int]:
     data = _read(source)
     if source.format == "tfprof_profile":
         return frozenset(_last_starts(data))
     if source.format == "chrome_trace":
         return frozenset(_timeline_begins(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
     return frozenset(_stats_begins(data))
+
+
+_known_begins = lru_cache(maxsize=4096)(_read_begins)
 
 
 def _rank(source: Source) -> int | None:

@@ -52,7 +52,8 @@ Kind = Literal["base", "analysis", "finding", "read"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 LISTS = ("ints", "texts")
 """Units that only parameters have."""
-EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
+EFFECTS = ("lost", "capped", "missing", "repaired", "recorder", "info")
+"""Of notes, the gravest first."""
 
 TORCH_COMPILED = "torch_compiled"
 FRAMEWORKS = ("tensorflow", "jax", "pytorch", TORCH_COMPILED)

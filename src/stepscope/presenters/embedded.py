@@ -32,11 +32,11 @@ def table_frame(title: str, table: Table, below: str = "") -> str:
     return _frame(html.part(title, table, below=below), lines * _LINE + 40)
 
 
-def findings_frame(findings: Sequence[ReportFinding], sentences: Sequence[str] = (), title: str = "") -> str:
+def findings_frame(findings: Sequence[ReportFinding], sentences: Sequence[str] = ()) -> str:
     """Findings with their evidence a click away, after some sentences."""
-    tall = len(wrap(" ".join(sentences), 100)) * 22 + len(sentences) * 8 + bool(title) * 40
+    tall = len(wrap(" ".join(sentences), 100)) * 22 + len(sentences) * 8
     tall += _OPEN if len(findings) == 1 else len(findings) * _FOLDED
-    return _frame(html.part(title, *findings, sentences=sentences), tall + 40)
+    return _frame(html.part("", *findings, sentences=sentences), tall + 40)
 
 
 def _frame(page: str, height: int) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 _PYTORCH = "pytorch"
-_EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
+_RANKS = {effect: rank for rank, effect in enumerate(library.EFFECTS)}
 
 
 def framework_of(frameworks: Iterable[str | None]) -> str | None:
@@ -166,7 +166,7 @@ def notes_of(completeness: Rows, analyses: Sequence[library.Entry]) -> tuple[Not
         weak = [entry.title.lower() for entry in analyses if {slug, effect} & set(entry.weakened_by)]
         place = (row["path"], row["events"] or 0, row["why"] or "")
         notes.append(Note(slug or "unreadable-source", effect, *place, tuple(weak)))
-    return tuple(sorted(notes, key=lambda note: _EFFECTS.get(note.effect, len(_EFFECTS))))
+    return tuple(sorted(notes, key=lambda note: _RANKS.get(note.effect, len(_RANKS))))
 
 
 _MOST_PATHS = 3

@@ -3,7 +3,6 @@
 import type { JSX } from "preact";
 import { counted, duration } from "../format";
 import { plain } from "../plain";
-import { HEIGHT } from "./frames";
 import { type Box, type Colouring, fillOf, HUE, type Level } from "./level";
 
 /** Whether a path is that of a scope or of something in it. */
@@ -26,7 +25,7 @@ export function EdgeElements({
         const p = boxes[a]!,
           c = boxes[b]!,
           x0 = p.x + p.width / 2,
-          y0 = p.y + HEIGHT,
+          y0 = p.y + p.height,
           x1 = c.x + c.width / 2,
           y1 = c.y,
           bend = Math.max(18, Math.abs(y1 - y0) / 2.5);
@@ -85,11 +84,11 @@ export function BoxElement({
       }}
     >
       {box.copies > 1 && (
-        <rect class="behind" x={4} y={4} width={box.width} height={HEIGHT} rx={box.op_type ? 4 : 9} />
+        <rect class="behind" x={4} y={4} width={box.width} height={box.height} rx={box.op_type ? 4 : 9} />
       )}
       <rect
         width={box.width}
-        height={HEIGHT}
+        height={box.height}
         rx={box.op_type ? 4 : 9}
         class={fill.startsWith(HUE) ? "hued" : ""}
         style={{ fill }}

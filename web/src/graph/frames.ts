@@ -20,8 +20,6 @@ export interface Window {
   unit: number;
 }
 
-/** Height of a box. */
-export const HEIGHT = 34;
 const LEAST_UNIT = 0.7; // units per pixel: a few boxes are not blown up
 const MOST_UNIT = 1; // to begin with: letters are 11 pixels high then, at least
 
@@ -31,7 +29,7 @@ export function frameOf(boxes: readonly Box[]): Frame {
     low = 1;
   for (const box of boxes) {
     right = Math.max(right, box.x + box.width);
-    low = Math.max(low, box.y + HEIGHT);
+    low = Math.max(low, box.y + box.height);
   }
   return { x: -20, y: -20, wide: right + 40, high: low + 40 };
 }
@@ -42,7 +40,7 @@ export function readableFrame(boxes: readonly Box[], size: Size, centre: Box | u
   const left = boxes.reduce((least, b) => Math.min(least, b.x), Infinity) - 20,
     top = boxes.reduce((least, b) => Math.min(least, b.y), Infinity) - 20,
     right = boxes.reduce((most, b) => Math.max(most, b.x + b.width), -Infinity) + 20,
-    low = boxes.reduce((most, b) => Math.max(most, b.y + HEIGHT), -Infinity) + 20;
+    low = boxes.reduce((most, b) => Math.max(most, b.y + b.height), -Infinity) + 20;
   const fits = Math.max((right - left) / size.width, (low - top) / size.height);
   const unit = Math.min(Math.max(LEAST_UNIT, fits), MOST_UNIT);
   const wide = size.width * unit,
@@ -52,7 +50,7 @@ export function readableFrame(boxes: readonly Box[], size: Size, centre: Box | u
     end - begin <= room ? (begin + end - room) / 2 : at - room / 2;
   return {
     x: along(left, right, wide, centre ? centre.x + centre.width / 2 : (left + right) / 2),
-    y: along(top, low, high, centre ? centre.y + HEIGHT / 2 : top + high / 2),
+    y: along(top, low, high, centre ? centre.y + centre.height / 2 : top + high / 2),
     wide,
     high,
   };
@@ -91,7 +89,7 @@ export function seenBoxes(boxes: readonly Box[], window: Window, size: Size): nu
     low = window.y + size.height * window.unit;
   const found: number[] = [];
   boxes.forEach((b, i) => {
-    if (b.x < right && b.x + b.width > window.x && b.y < low && b.y + HEIGHT > window.y) found.push(i);
+    if (b.x < right && b.x + b.width > window.x && b.y < low && b.y + b.height > window.y) found.push(i);
   });
   return found;
 }

@@ -18,6 +18,7 @@ const box = (x: number, y: number, width: number): Box => ({
   x,
   y,
   width,
+  height: 34,
 });
 
 test("the scopes around a node", () => {

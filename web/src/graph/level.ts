@@ -16,6 +16,7 @@ export interface Box {
   x: number;
   y: number;
   width: number;
+  height: number;
 }
 export interface Level {
   boxes: Box[];

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { onTheme } from "../timeline/ink";
-import { HEIGHT, type Size, type Window } from "./frames";
+import type { Size, Window } from "./frames";
 import { type Colouring, fillOf, type Level } from "./level";
 
 const MOST_MOVING = 4_000; // edges that are painted while the drawing moves; the others come when it rests
@@ -73,7 +73,7 @@ export function Painted({
         for (const [a, b] of links) {
           const p = level.boxes[a]!,
             c = level.boxes[b]!;
-          context.moveTo(p.x + p.width / 2, p.y + HEIGHT);
+          context.moveTo(p.x + p.width / 2, p.y + p.height);
           context.lineTo(c.x + c.width / 2, c.y);
         }
         context.stroke();
@@ -85,11 +85,11 @@ export function Painted({
         context.fillStyle = marked.has(box.path)
           ? colourOf("var(--high)")
           : colourOf(fillOf(box, colouring, most));
-        context.fillRect(box.x, box.y, Math.max(box.width, window.unit), Math.max(HEIGHT, window.unit));
+        context.fillRect(box.x, box.y, Math.max(box.width, window.unit), Math.max(box.height, window.unit));
         if (window.unit < 8) {
           context.strokeStyle = line;
           context.lineWidth = window.unit;
-          context.strokeRect(box.x, box.y, box.width, HEIGHT);
+          context.strokeRect(box.x, box.y, box.width, box.height);
         }
       }
     };

@@ -17,8 +17,10 @@ from stepscope.instruments.causes import (
     traced_calls,
 )
 from stepscope.instruments.causes.all_causes import CAUSES
+from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.step_breakdown import interpreter_lock, sample_attribution, session_runs
 from stepscope.instruments.thresholds import Threshold, thresholds_of
+from stepscope.step_labels import LOOKS
 
 SHARED = (
     interpreter_lock, sample_attribution, session_runs,
@@ -45,7 +47,9 @@ def causes() -> Iterator[CatalogueEntry]:
     """Every cause by its label, then what several go by."""
     for name, cause in CAUSES.items():
         if name != "none":  # ops of which none stands out: as those of which one does
-            yield CatalogueEntry(name, _about(type(cause).__module__), cause.thresholds)
+            has_module = type(cause) is not LineCause
+            about = _about(type(cause).__module__) if has_module else f"{LOOKS[name].about}."
+            yield CatalogueEntry(name, about, cause.thresholds)
     for module in SHARED:
         plain = module.__name__.rpartition(".")[2].replace("_", "-")
         yield CatalogueEntry(plain, _about(module.__name__), module.THRESHOLDS)

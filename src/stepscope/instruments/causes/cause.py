@@ -45,7 +45,7 @@ class Removal:
 class Cause:
     """A label that can limit the steps. As it stands, one of which no line is known."""
 
-    name: ClassVar[CauseName]
+    name: CauseName
     thresholds: CauseThresholds = CauseThresholds()
     by_samples: ClassVar[bool] = False
     """Samples of stacks tell how much it takes, where there are any."""
@@ -98,9 +98,10 @@ class Cause:
 
 
 class LineCause(Cause):
-    """A cause that is a line of the program: samples of stacks tell it, else the calls that were traced."""
+    """A cause that is a line of the program: samples of stacks tell it, else the calls that were traced. As
+    it stands, that of any label whose module does not say more."""
 
-    name: ClassVar[Label]
+    name: Label
     marked: ClassVar[bool] = False
     """It is what the program itself does, which its own marks tell apart where no line is known."""
     by_samples: ClassVar[bool] = True
@@ -108,6 +109,10 @@ class LineCause(Cause):
     """Other labels of its line go with it."""
     as_a_function: ClassVar[bool] = True
     """Who mends its line does without its function, where that does nothing else."""
+
+    def __init__(self, name: Label | None = None) -> None:
+        """name: its label, where its class does not have it."""
+        self.name = name or self.name
 
     @property
     def search(self) -> LineSearch:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import op_lines
@@ -59,7 +58,7 @@ class ComputeThresholds(CauseThresholds):
 class ComputeCause(Cause):
     """Ops of one kind."""
 
-    name: ClassVar[CauseName] = "compute"
+    name: CauseName = "compute"
     thresholds: ComputeThresholds = ComputeThresholds()
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:

@@ -24,8 +24,8 @@ _OF_LINES = ("python", "copy", "wait")
 def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[SharedLine, ...]:
     """What the line of a cause takes of a mean step, and what the second one does; nothing where one line has
     most of it, as far as samples tell."""
-    first = found.spent_in or found.place
-    if name not in _OF_LINES or first is None or found.op is not None or not host.stacks.stacks:
+    first = _sampled_line(host, name, found)
+    if first is None:
         return ()
     took = _took(host, name)
     of_first = Counter({path: ps for path, ps in took.items() if _passes(path, first)})
@@ -40,16 +40,20 @@ def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[Shar
     return tuple(SharedLine(line, ps / host.whole_ps) for line, ps in shares)
 
 
+def _sampled_line(host: HostSteps, name: CauseName, found: Explanation) -> CodeLine | None:
+    """The line of a cause that lies in one, as samples tell it."""
+    sampled = name in _OF_LINES and found.op is None and host.stacks.stacks
+    return (found.spent_in or found.place) if sampled else None
+
+
 def other_labels(
     host: HostSteps, name: CauseName, found: Explanation, share: float
 ) -> tuple[LabelShare, ...]:
     """What the function of the line takes of a mean step by each label, the longest first, where that is most
     of the step and much more than it takes by the label of the cause; nothing for the loop of the steps. A
     metric that reads element by element is Python, and launches and runs as many ops."""
-    line = found.spent_in or found.place
-    if name not in _OF_LINES or line is None or found.op is not None or not host.stacks.stacks:
-        return ()
-    if line.function == "<module>" or function_of(line) in host.stacks.loops:
+    line = _sampled_line(host, name, found)
+    if line is None or line.function == "<module>" or function_of(line) in host.stacks.loops:
         return ()
     took: Counter[Label] = Counter()
     paths = host.stacks.paths

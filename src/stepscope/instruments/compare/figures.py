@@ -135,8 +135,6 @@ def _nodes(side: Side) -> tuple[tuple[tuple[str, str], ...], bool]:
 class Nodes:
     """The nodes of two graphs, matched."""
 
-    both: int
-    """Nodes of A that are in B, under this name or another."""
     added: tuple[tuple[str, str], ...]
     """Name and type of the nodes that only B has."""
     removed: tuple[tuple[str, str], ...]
@@ -154,7 +152,6 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
         for _, op_type in measured.nodes:
             counts[op_type][place] += 1
     return Nodes(
-        both=sum(len(match_.a) for match_ in matched.matches),
         added=tuple(b.nodes[i] for i in sorted(matched.added)),
         removed=tuple(a.nodes[i] for i in sorted(matched.removed)),
         counts={op_type: (in_a, in_b) for op_type, (in_a, in_b) in counts.items()},

@@ -2,10 +2,9 @@
 
 from stepscope.instruments.graphs import programs
 from stepscope.instruments.graphs.hierarchy import GraphScope, Hierarchy
-from stepscope.instruments.graphs.level import HEIGHT, BoxEdge, GraphBox, Level, alike, level, scopes_open
+from stepscope.instruments.graphs.level import BoxEdge, GraphBox, Level, alike, level, scopes_open
 
 __all__ = [
-    "HEIGHT",
     "BoxEdge",
     "GraphBox",
     "GraphScope",

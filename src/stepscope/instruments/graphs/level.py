@@ -24,8 +24,8 @@ _BETWEEN_ROWS = 10.0
 _LEAST_ROOM = 4_000.0
 _FLATNESS = 3.0
 """Widest drawing, in multiples of its height, before a layer is split into rows."""
-_LETTER = 7.0
-_SMALL_LETTER = 6.0
+LETTER = 7.0
+SMALL_LETTER = 6.0
 """Width of a letter in the line below the name: the op type, or the number of nodes."""
 _LEAST_WIDTH, _MOST_WIDTH = 64.0, 260.0
 
@@ -48,6 +48,7 @@ class GraphBox:
     x: float
     y: float
     width: float
+    height: float = HEIGHT
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,7 @@ def _shown(
 def _width(scope: GraphScope, copies: list[GraphScope]) -> float:
     name = len(scope.name) + (len(f"  x{len(copies) + 1}") if copies else 0)
     below = len(scope.op_type or f"{scope.nodes:,} nodes")
-    return min(max(name * _LETTER + 20, below * _SMALL_LETTER + 18, _LEAST_WIDTH), _MOST_WIDTH)
+    return min(max(name * LETTER + 20, below * SMALL_LETTER + 18, _LEAST_WIDTH), _MOST_WIDTH)
 
 
 def _box(

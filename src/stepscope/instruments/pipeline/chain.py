@@ -28,8 +28,6 @@ class Ending(NamedTuple):
     """The last stage, without Root and the like; None where no stages are known."""
     earlier: PipelineStage | None = None
     """The user's prefetch that further stages follow."""
-    behind: tuple[PipelineStage, ...] = ()
-    """Stages that run in the program's own thread: after the last one that works ahead."""
 
 
 def ending(stages: Sequence[PipelineStage]) -> Ending:
@@ -46,7 +44,7 @@ def ending(stages: Sequence[PipelineStage]) -> Ending:
     if handing is not None and handing.user_stage is not None:
         return Ending("user", handing)
     ended: Literal["tensorflow", "none"] = "none" if handing is None else "tensorflow"
-    return Ending(ended, at, _user_prefetch(behind, below), tuple(behind))
+    return Ending(ended, at, _user_prefetch(behind, below))
 
 
 def _prefetching(stage: PipelineStage) -> Iterator[PipelineStage]:
