@@ -31,9 +31,9 @@ from stepscope.instruments.step_kinds import (
     COMPILES,
     classify,
     compiling,
-    numbered,
-    judge_lengths,
     forget_lengths,
+    judge_lengths,
+    numbered,
 )
 from stepscope.store_rows import add_notes, note
 

@@ -70,7 +70,8 @@ impl Store {
             }
             let (tracks, ts, dur) = (read(track)?, read(ts)?, read(dur)?);
             let tracks = tracks.as_primitive::<Int32Type>().values();
-            let (ts, dur) = (ts.as_primitive::<Int64Type>().values(), dur.as_primitive::<Int64Type>().values());
+            let (ts, dur) =
+                (ts.as_primitive::<Int64Type>().values(), dur.as_primitive::<Int64Type>().values());
             for (row, correlation) in numbers.iter().enumerate() {
                 let Some(correlation) = correlation else { continue };
                 let ts_ps = ts[row];
