@@ -67,8 +67,11 @@ class Cause:
         goes = self.removal(host, found)
         steps = []
         for step in host.steps:
-            own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
-            steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
+            besides_ps = goes.besides.get(step.id, 0)
+            # What its line copies goes with it, though a device does it.
+            copy_ps = max(step.sums.get("copy", 0) - besides_ps, 0)
+            own_ps = step.sums.get(self.name, 0) + besides_ps
+            steps.append((step.dur_ps, {**step.sums, "copy": copy_ps, self.name: own_ps}))
         left = gain.step_without(
             steps,
             self.name,

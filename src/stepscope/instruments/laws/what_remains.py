@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 HOLDS = (
     "What remains of a step without its cause is at least what the device itself executed in it besides, "
-    "at most the step, and a typical one of the same steps. Bounds lie around it."
+    "without the copies that the line of the cause makes, at most the step, and a typical one of the same "
+    "steps. Bounds lie around it."
 )
 TOLERANCE = "One picosecond for each part."
 WEAKENS: tuple[Weakens, ...] = ("left",)
@@ -23,11 +24,12 @@ def proved(judgement: Judgement) -> Judgement:
     """The judgement, with what remains kept within what is possible."""
     least = 0
     if judgement.on_device and judgement.cause not in ("compute", "none"):
-        least = sum(
-            part.ps_per_step
+        executed = {
+            part.label: part.ps_per_step
             for part in judgement.parts
             if part.label in ON_DEVICES and part.label != judgement.cause
-        )
+        }
+        least = sum(executed.values()) - min(executed.get("copy", 0), judgement.besides_ps)
     left = min(max(judgement.left_ps, min(least, judgement.mean_ps)), judgement.mean_ps)
     low, high = min(judgement.low_ps, left), min(max(judgement.high_ps, left), max(judgement.mean_ps, left))
     return (
