@@ -31,7 +31,18 @@ MAY_IMPORT = {
     "spans": set(),
     "steps": {"spans"},
     "wanted": {"error"},
-    "formats": {"classes", "columns", "error", "facts", "input", "json", "options", "proto", "store"},
+    "formats": {
+        "classes",
+        "columns",
+        "error",
+        "facts",
+        "input",
+        "json",
+        "options",
+        "proto",
+        "spans",
+        "store",
+    },
 }
 
 

@@ -225,3 +225,16 @@ def test_functions_have_arguments_and_results() -> None:
         ("x", 0, "double", 0), ("x", 0, "double", 1), ("double", 0, "print", 0), ("double", -1, "print", 1),
         ("double", 0, "y", 0), ("print", -1, "done", 0),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "each"), [(3, 4), (103, 4), (29, 1), (33, 1), (20, None)])
+def test_a_tensor_of_one_value_is_as_large_as_its_shape(dtype: int, each: int | None) -> None:
+    """29 and 33 have less than a byte and take one; a reference has the size of what it refers to; 20 is a
+    handle."""
+    message = reference.GraphDef()
+    tensor = message.node.add(name="same", op="Const").attr["value"].tensor
+    tensor.dtype = dtype
+    tensor.tensor_shape.dim.add(size=1000)
+    tensor.int_val.append(7)
+    (row,) = reference.decode(message.SerializeToString(), "graph").rows("node")
+    assert json.loads(row["args_json"])["value"].get("bytes") == (each and 1000 * each)

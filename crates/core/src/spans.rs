@@ -1,4 +1,7 @@
-//! Unions of spans of time that come in any order.
+//! Unions of spans of time that come in any order, and lanes for those that overlap.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// From one instant to another.
 pub type Span = (i64, i64);
@@ -74,6 +77,33 @@ pub fn within(spans: &[Span], from: i64, to: i64) -> Vec<Span> {
         .collect()
 }
 
+/// The lane of each of some spans, which come in the order of their starts. None of a lane overlap: each takes the
+/// lowest lane that is free, as tfprof's rows are filled; one that starts where another ends may follow it.
+pub fn lanes(spans: impl Iterator<Item = Span>) -> Vec<u32> {
+    let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
+    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    let mut number = 0;
+    spans
+        .map(|(start, end)| {
+            while let Some(Reverse((until, lane))) = busy.peek().copied()
+                && until <= start
+            {
+                busy.pop();
+                free.push(Reverse(lane));
+            }
+            let lane = free.pop().map_or_else(
+                || {
+                    number += 1;
+                    number - 1
+                },
+                |Reverse(lane)| lane,
+            );
+            busy.push(Reverse((end, lane)));
+            lane
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +139,30 @@ mod tests {
         assert_eq!((spans[0], spans[199_999]), ((0, 3), (799_996, 799_999)));
     }
 
+    #[test]
+    fn lowest_free_lane() {
+        let spans = [(0, 10), (2, 4), (4, 6), (5, 5), (10, 12), (10, 10)];
+        assert_eq!(lanes(spans.into_iter()), [0, 1, 1, 2, 0, 1]);
+    }
+
     proptest! {
+        #[test]
+        fn no_overlap_and_no_lane_too_many(mut spans in prop::collection::vec((0_i64..200, 0_i64..30), 0..100)) {
+            spans.sort();
+            let spans: Vec<Span> = spans.into_iter().map(|(start, dur)| (start, start + dur)).collect();
+            let lanes = lanes(spans.iter().copied());
+            let mut most = 0;
+            for (i, a) in spans.iter().enumerate() {
+                // An interval that is running when this one starts needs a lane of its own.
+                let running = spans[..i].iter().filter(|b| b.1 > a.0).count() as u32 + 1;
+                most = most.max(running);
+                for (j, b) in spans[..i].iter().enumerate() {
+                    prop_assert!(lanes[i] != lanes[j] || b.1 <= a.0);
+                }
+            }
+            prop_assert!(lanes.iter().all(|lane| *lane < most));
+        }
+
         #[test]
         fn an_instant_is_in_the_union_when_it_is_in_a_span(
             spans in prop::collection::vec((0_i64..60, 0_i64..12).prop_map(|(at, long)| (at, at + long)), 0..30),

@@ -13,6 +13,7 @@ use super::options::Options;
 use memory::{DeviceMemory, draw_memory, remember};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use stepscope_core::spans;
 pub use trace::Trace;
 use trace::quoted;
 
@@ -86,7 +87,7 @@ struct Run {
     place: u32,
     micros: i64,
     pid: i64,
-    lane: usize,
+    lane: u32,
     /// Executions on other devices that need it: device, start.
     next: Vec<(u32, i64)>,
 }
@@ -176,31 +177,16 @@ fn connect(model: &Model, layout: &Layout, view: &View, step: i64, runs: &mut Ru
     }
 }
 
-/// Gives each execution the first lane in which it overlaps nothing that began before it.
+/// Gives each execution its lane.
 fn pack(runs: &mut BTreeMap<i64, Run>) {
-    let mut lanes: Vec<Vec<i64>> = Vec::new();
-    for (start, run) in runs {
-        let is_free = |lane: &&mut Vec<i64>| {
-            let mut ends = lane.iter().rev().take_while(|end| **end >= *start);
-            !ends.any(|end| end > start)
-        };
-        let end = start.wrapping_add(run.micros);
-        let found = lanes.iter_mut().enumerate().find(|(_, lane)| is_free(lane));
-        run.lane = match found {
-            Some((number, lane)) => {
-                lane.push(end);
-                number
-            }
-            None => {
-                lanes.push(vec![end]);
-                lanes.len() - 1
-            }
-        };
+    let packed = spans::lanes(runs.iter().map(|(start, run)| (*start, start.wrapping_add(run.micros))));
+    for (run, lane) in runs.values_mut().zip(packed) {
+        run.lane = lane;
     }
 }
 
 fn draw(model: &Model, layout: &Layout, runs: &Runs<'_>, trace: &mut Trace) {
-    let mut order: Vec<(i64, usize, i64, &Run)> = Vec::new();
+    let mut order: Vec<(i64, u32, i64, &Run)> = Vec::new();
     let mut by_device: BTreeMap<u32, &BTreeMap<i64, Run>> = BTreeMap::new();
     for (device, device_runs) in runs.values() {
         by_device.insert(*device, device_runs);
@@ -211,29 +197,15 @@ fn draw(model: &Model, layout: &Layout, runs: &Runs<'_>, trace: &mut Trace) {
     for (pid, lane, start, run) in order {
         let name = layout.name(model, run.place);
         let text = quoted(name);
-        trace.slice(&format!(r#""name":{text}"#), &text, pid, lane as i64, start, run.micros);
+        trace.slice(&format!(r#""name":{text}"#), &text, pid, i64::from(lane), start, run.micros);
         for (device, began) in &run.next {
             let Some(next) = by_device.get(device).and_then(|runs| runs.get(began)) else {
                 continue;
             };
             let flow = quoted(&format!("{name}_flow"));
-            trace.flow("s", &flow, id, pid, lane as i64, start.wrapping_add(run.micros));
-            trace.flow("t", &flow, id, next.pid, next.lane as i64, *began);
+            trace.flow("s", &flow, id, pid, i64::from(lane), start.wrapping_add(run.micros));
+            trace.flow("t", &flow, id, next.pid, i64::from(next.lane), *began);
             id += 1;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_may_touch() {
-        let run = |micros| Run { place: 0, micros, pid: 0, lane: 9, next: Vec::new() };
-        let mut runs = BTreeMap::from([(0, run(10)), (5, run(5)), (10, run(1)), (20, run(1))]);
-        pack(&mut runs);
-        let lanes: Vec<usize> = runs.values().map(|run| run.lane).collect();
-        assert_eq!(lanes, [0, 1, 0, 0]);
     }
 }

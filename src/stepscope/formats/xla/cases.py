@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -315,11 +316,12 @@ def _xla_shape(shape: str) -> str:
     return f"{'pred' if name == 'bool' else name}[{dims}"
 
 
-COLLECTIVES = (
-    "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast",
-    "ragged-all-to-all",
-)  # fmt: skip
-"""Opcodes; each also begins with -start and ends with -done."""
+@cache
+def is_collective(opcode: str) -> bool:
+    """Whether an opcode is that of a collective as one instruction: others begin with -start and end with
+    -done."""
+    in_parts = opcode.endswith(("-start", "-done"))
+    return not in_parts and _core.slice_class(opcode, None, None, opcode, "device")[0] == "communication"
 
 
 def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iterator[Case]:
@@ -328,14 +330,14 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
     rows = program["instruction_rows"]
     begun: dict[int, int] = {}
     work: dict[int, int] = defaultdict(int)  # instructions with work so far, by computation
-    wrapping = {op["computation"] for op in rows if op["opcode"] in COLLECTIVES}
+    wrapping = {op["computation"] for op in rows if is_collective(op["opcode"])}
     in_order = _names_accelerator(row)
     for at, op in enumerate(rows):
         computation, opcode = op["computation"], op["opcode"]
         often = times.get(computation, 0.0)
         if not often:
             continue
-        if opcode.endswith("-start") and _is_collective(op, wrapping):
+        if opcode.endswith("-start") and _begins_collective(op, wrapping):
             begun[at] = work[computation]
         elif opcode.endswith("-done"):
             start = next((it for it in op["operands"] if it in begun), None)
@@ -343,7 +345,7 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
                 what = rows[start]["opcode"]
                 size = op["shape_bytes"] * often  # a start has its operands in its shape, too
                 yield _found(program, rows[start], "collective", what, size)
-        elif opcode in COLLECTIVES and in_order:
+        elif in_order and is_collective(opcode):
             size = op["shape_bytes"] * often
             yield _found(program, op, "collective", opcode, size)
         elif _works(op):
@@ -361,6 +363,6 @@ def _works(op: Row) -> bool:
     return op["opcode"] != "tuple" and any(counts)
 
 
-def _is_collective(row: Row, wrapping: set[int]) -> bool:
+def _begins_collective(row: Row, wrapping: set[int]) -> bool:
     """Whether a start is of a collective. wrapping: computations that hold one, as async-start calls them."""
-    return row["opcode"].removesuffix("-start") in COLLECTIVES or not wrapping.isdisjoint(row["called"])
+    return is_collective(row["opcode"].removesuffix("-start")) or not wrapping.isdisjoint(row["called"])

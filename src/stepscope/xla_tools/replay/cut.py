@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from stepscope.errors import NothingFound, UnreadableSource
 from stepscope.escapes import printable
-from stepscope.formats.xla.cases import COLLECTIVES
+from stepscope.formats.xla.cases import is_collective
 from stepscope.xla_tools.replay import shapes, wire
 from stepscope.xla_tools.replay.lowering import cannot, lower
 from stepscope.xla_tools.replay.parts import (
@@ -33,7 +33,7 @@ _ALONG = ("constant", "iota", "after-all")
 _ALONG_WITH = (
     "tuple", "get-tuple-element", "broadcast", "bitcast", "copy", "reshape", "convert", "transpose",
 )  # fmt: skip
-_WAITS = (*COLLECTIVES, "send", "recv", "infeed", "outfeed")
+_WAITS = ("send", "recv", "infeed", "outfeed")
 _CALLS_OUT = ("callback", "py_func", "pyfunc", "eagerpyfunc")
 """Parts of the names of custom calls into a process that has ended."""
 _KEPT_OF_MODULE = (1, 5, 17)
@@ -342,7 +342,8 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
 
 def _refuse(opcodes: Iterable[str], custom: Iterable[str]) -> None:
     for opcode in sorted(opcodes):
-        if opcode.removesuffix("-start").removesuffix("-done") in _WAITS:
+        whole = opcode.removesuffix("-start").removesuffix("-done")
+        if whole in _WAITS or is_collective(whole):
             raise cannot(f"{opcode}, which waits for other devices")
     for target in sorted(custom):
         if any(word in target.lower() for word in _CALLS_OUT):

@@ -1,5 +1,6 @@
 //! Attributes of graph nodes as JSON: small values in full, large ones in summary.
 
+use crate::formats::checkpoint::dtype::element_bytes;
 use crate::json::write::{Object, push_array, push_f32, push_f64, push_i64, push_text};
 use crate::proto::messages::data_type_name;
 use crate::proto::wire::{Field, Fields};
@@ -193,14 +194,15 @@ fn push_tensor(out: &mut String, bytes: &[u8]) {
             _ => {}
         }
     }
-    let element = element_bytes(dtype);
+    // A reference type is its base plus 100.
+    let element = element_bytes(dtype % 100);
     if let Some(content) = content.filter(|content| !content.is_empty()) {
-        push_content(&mut values, dtype, content);
+        push_content(&mut values, dtype, element, content);
     }
     let elements =
         dims.as_ref().and_then(|dims| dims.iter().try_fold(1_i64, |all, dim| all.checked_mul(*dim)));
     let size = match (element, elements, content) {
-        (Some(element), Some(elements), _) if elements >= 0 => elements.checked_mul(element),
+        (Some(element), Some(elements), _) if elements >= 0 => elements.checked_mul(element as i64),
         (_, _, Some(content)) if !content.is_empty() => Some(content.len() as i64),
         (None, ..) if dtype == 7 => Some(text_bytes as i64),
         _ => None,
@@ -251,8 +253,8 @@ fn push_elements(values: &mut Vec<String>, field: &Field<'_>) {
 }
 
 /// Adds the elements of packed content as JSON, when there are few and their type is a plain one.
-fn push_content(values: &mut Vec<String>, dtype: i64, content: &[u8]) {
-    let Some(size) = element_bytes(dtype).map(|size| size as usize) else {
+fn push_content(values: &mut Vec<String>, dtype: i64, element: Option<u64>, content: &[u8]) {
+    let Some(size) = element.map(|size| size as usize) else {
         return;
     };
     if content.len() > size * TENSOR_LIMIT {
@@ -274,16 +276,4 @@ fn push_content(values: &mut Vec<String>, dtype: i64, content: &[u8]) {
         }
         values.push(value);
     }
-}
-
-/// Bytes of one element, for types of a fixed size; a reference type is its base plus 100.
-fn element_bytes(dtype: i64) -> Option<i64> {
-    Some(match dtype % 100 {
-        4 | 6 | 10 | 11 | 12 | 24..=28 => 1,
-        5 | 14 | 15 | 16 | 17 | 19 => 2,
-        1 | 3 | 13 | 22 => 4,
-        2 | 8 | 9 | 23 => 8,
-        18 => 16,
-        _ => return None,
-    })
 }

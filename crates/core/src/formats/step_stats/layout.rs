@@ -4,9 +4,9 @@
 
 use super::collect::{Collected, Entry, Run};
 use super::label;
-use super::lanes;
 use crate::columns::{Cell, Table};
 use crate::error::Result;
+use crate::spans;
 use crate::store::{Effect, Writer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -274,7 +274,7 @@ impl Tracks<'_> {
             placed.iter_mut().for_each(|one| one.track = track);
             return Ok(());
         }
-        let packed = lanes::pack(placed.iter().map(|one| (one.ts_ps, one.ts_ps + one.dur_ps)));
+        let packed = spans::lanes(placed.iter().map(|one| (one.ts_ps, one.ts_ps + one.dur_ps)));
         let lanes = packed.iter().max().map_or(0, |lane| lane + 1);
         for (one, lane) in placed.iter_mut().zip(&packed) {
             one.track = *lane;

@@ -12,7 +12,6 @@ pub mod collect;
 mod cost;
 mod emit;
 mod label;
-mod lanes;
 mod layout;
 mod node;
 mod sniff;
