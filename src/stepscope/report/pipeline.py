@@ -200,9 +200,9 @@ def _tree(diagnosis: Diagnosis) -> Tree:
 
 
 def _program(traced_ps: int, step_ps: int | None) -> TreeNode:
-    """What takes the batches. step_ps: duration of a step when nothing is traced."""
-    untraced_ps = step_ps or traced_ps
-    about = f"{_ps(untraced_ps)} when nothing is traced" if untraced_ps != traced_ps else ""
+    """What takes the batches. step_ps: duration of a step without what the profiler's events cost."""
+    differs = step_ps is not None and step_ps not in (0, traced_ps)
+    about = f"about {_ps(step_ps or 0)} without what the profiler's events cost" if differs else ""
     return TreeNode(0, "program", (traced_ps, None, None, None), about=about)
 
 

@@ -31,11 +31,12 @@ def sentences(diagnosis: Diagnosis) -> Iterator[str]:
         return
     yield from _share(diagnosis, waited)
     yield from _distribution(waited)
-    measured_ps = diagnosis.step_ps
-    if measured_ps is not None and measured_ps < (1 - _COSTS) * waited.step_ps:
+    # Not what was measured without a profiler: only what its events explain of the difference.
+    cheaper_ps = diagnosis.step_ps
+    if cheaper_ps is not None and cheaper_ps < (1 - _COSTS) * waited.step_ps:
         yield (
-            f"A step took {_ps(measured_ps)} without the profiler and {_ps(waited.step_ps)} with it: "
-            "predictions are for steps without it."
+            f"Without what the profiler's events cost, a step takes about {_ps(cheaper_ps)} of "
+            f"{_ps(waited.step_ps)}: predictions are for such steps."
         )
     if not diagnosis.loads:
         yield (

@@ -4,7 +4,7 @@
 -- reads: _label_line, _computing_op, source, _drawn_source
 -- severity: medium from half of the time of all ops, low from 40 % and for products of matrices and convolutions, which
 --   models are made of; only where steps compute for at least half of their time
--- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
+-- impact: {op_type} takes {share} of the time of all ops, copies apart: {impact_ps} in {slices} {slices:run|runs}[,
 --   {largest_share} of it in {op}].
 -- action: See whether each step needs all of its {op_type} ops, at their size. Usual ways out: fewer or smaller ones[,
 --   {fewer_bits} where the hardware has it].
