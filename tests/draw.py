@@ -18,14 +18,16 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import json
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import duckdb
@@ -87,12 +89,8 @@ class Tables:
                     row["step"] = step["step"]
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """The tables, and the base views of the library, in a DuckDB of their own."""
-        # A second thread of DuckDB finds nothing to do in a few rows, and is woken all the same.
-        connection = duckdb.connect(config={"threads": 1})
-        connection.execute(f"ATTACH '{_empty()}' AS empty (READ_ONLY)")
-        connection.execute("COPY FROM DATABASE empty TO memory (SCHEMA)")
-        connection.execute("DETACH empty")
+        """The tables, and the base views of the library, in a database of their own."""
+        connection = cast(duckdb.DuckDBPyConnection, _Database())
         self.fill(connection)
         return connection
 
@@ -171,10 +169,10 @@ def _class(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _put(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Puts rows into a table."""
+    """Puts rows into a table, column by column: DuckDB binds each value that is a parameter by itself."""
     if rows:
-        marks = ", ".join(["(" + ", ".join("?" * len(rows[0])) + ")"] * len(rows))
-        connection.execute(f"INSERT INTO {table} VALUES {marks}", [value for row in rows for value in row])
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        connection.execute(f"INSERT INTO {table} SELECT {', '.join(['unnest(?)'] * len(columns))}", columns)
 
 
 @functools.cache
@@ -204,6 +202,42 @@ def _tables_of(reads: Sequence[str]) -> set[str]:
 
 _ADDED_TO = ""
 """Of a table whose rows are not all those of one drawing."""
+
+
+class _Database:
+    """A database that is attached to the one DuckDB of all: another DuckDB takes ten times as long. It does
+    what a connection does, and is gone when nobody has it any more."""
+
+    def __init__(self) -> None:
+        self._name = f"drawn_{next(_NUMBERS)}"
+        _duckdb().execute(f"ATTACH ':memory:' AS {self._name}")
+        _duckdb().execute(f"COPY FROM DATABASE empty TO {self._name} (SCHEMA)")
+        self._connection = self.cursor()
+        # Of the connection: who has a method of it needs not this.
+        weakref.finalize(self._connection, _detach, self._name).atexit = False
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        connection = _duckdb().cursor()
+        connection.execute(f"USE {self._name}")
+        return connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+@functools.cache
+def _duckdb() -> duckdb.DuckDBPyConnection:
+    # A second thread of DuckDB finds nothing to do in a few rows, and is woken all the same.
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"ATTACH '{_empty()}' AS empty (READ_ONLY)")
+    return connection
+
+
+def _detach(name: str) -> None:
+    _duckdb().execute(f"DETACH {name}")
+
+
+_NUMBERS = itertools.count()
 _FILLED: WeakKeyDictionary[duckdb.DuckDBPyConnection, dict[str, str]] = WeakKeyDictionary()
 """The rows of those tables that have any, by connection."""
 _ROLLED_UP: WeakKeyDictionary[duckdb.DuckDBPyConnection, dict[str, str]] = WeakKeyDictionary()
