@@ -42,9 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: the garbage collector need not look at it again, a thousand times."""
+    """What is imported by now stays: the garbage collector need not look at it again, a thousand times. Tests
+    make many objects that live as long as they, among which it seldom finds any."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture(scope="module")

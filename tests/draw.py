@@ -18,15 +18,17 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import json
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, cast
+from weakref import WeakKeyDictionary, WeakSet
 
 import duckdb
 
@@ -87,19 +89,16 @@ class Tables:
                     row["step"] = step["step"]
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """The tables, and the base views of the library, in a DuckDB of their own."""
-        # A second thread of DuckDB finds nothing to do in a few rows, and is woken all the same.
-        connection = duckdb.connect(config={"threads": 1})
-        connection.execute(f"ATTACH '{_empty()}' AS empty (READ_ONLY)")
-        connection.execute("COPY FROM DATABASE empty TO memory (SCHEMA)")
-        connection.execute("DETACH empty")
+        """The tables, and the base views of the library, in a database of their own."""
+        connection = cast(duckdb.DuckDBPyConnection, _Database())
         self.fill(connection)
         return connection
 
-    def shared(self) -> duckdb.DuckDBPyConnection:
-        """The same in the one DuckDB of all who ask for it: it has these rows until the next asks."""
+    def shared(self, sums: bool = True) -> duckdb.DuckDBPyConnection:
+        """The same in the one DuckDB of all who ask for it: it has these rows until the next asks. sums: as
+        in fill."""
         connection = _shared()
-        self.fill(connection)
+        self.fill(connection, sums)
         return connection
 
     def empty(self) -> frozenset[str]:
@@ -108,43 +107,147 @@ class Tables:
 
     def insert(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         """Puts the rows of one table into the connection's."""
-        rows = self.rows[table]
-        _FILLED.setdefault(connection, set()).add(table)
-        marks = ", ".join(["(" + ", ".join("?" * len(rows[0])) + ")"] * len(rows))
-        values = [value for row in rows for value in row.values()]
-        connection.execute(f"INSERT INTO {table} VALUES {marks}", values)
+        _FILLED.setdefault(connection, {})[table] = _ADDED_TO
+        _put(connection, table, [tuple(row.values()) for row in self.rows[table]])
 
-    def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Puts these rows in the place of those that are in the connection's tables."""
+    def fill(self, connection: duckdb.DuckDBPyConnection, sums: bool = True) -> None:
+        """Puts these rows in the place of those that are in the connection's tables. sums: whether what few
+        statements read is made as well, SUMS; without, there are no such tables: nobody finds them empty."""
         labels: dict[tuple[Any, ...], int] = {}
         for row in self.rows["slice"]:
             called = tuple(row[name] for name in _CALLED)
             row["rollup_id"] = labels.setdefault(called, len(labels))
-        filled = _FILLED.setdefault(connection, set())
-        while filled:
-            connection.execute(f"DELETE FROM {filled.pop()}")
-        for table in schema().tables:
-            rows = self.rows[table.name]
-            if rows and table.name not in TWINS:
-                self.insert(connection, table.name)
-        if not self.rows["slice"]:
-            return
-        filled.update(TWINS)
-        # What slices are comes from the core, what they add up to from the twins. Once: as views, they would
-        # be asked again by each view that reads them.
-        rows = classed(connection.execute(CALLED).fetchall())
-        marks = ", ".join(["(" + ", ".join("?" * 13) + ", 0, 0, 0, 0, 0)"] * len(rows))
-        names = ", ".join([*_IDS, *_CALLED[2:], "class", "wait", "layer", "is_op", *_SUMS])
-        values = [value for row in rows for value in (*row[:9], *row[13:])]
-        connection.execute(f"INSERT INTO rollup_op ({names}) VALUES {marks}", values)
-        for name in TWINS:
-            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
+        there = _FILLED.setdefault(connection, {})
+        # Drawings of one test differ in a table or two, those of two tests still have the same device.
+        wanted = {table: repr(rows) for table, rows in self.rows.items() if rows and table not in TWINS}
+        for table in [table for table, rows in there.items() if wanted.get(table) != rows]:
+            connection.execute(f"DELETE FROM {table}")
+            del there[table]
+        for table in wanted.keys() - there.keys():
+            self.insert(connection, table)
+            there[table] = wanted[table]
+        self._roll_up(connection, "".join(wanted.get(table, "") for table in _rolled_up()), sums)
+
+    def _roll_up(self, connection: duckdb.DuckDBPyConnection, rows: str, sums: bool) -> None:
+        """Fills the tables of rollups, which are made of these rows of others."""
+        if sums == (connection in _WITHOUT_SUMS):
+            for name in SUMS:
+                names = (f"no {name}", name) if sums else (name, f"no {name}")
+                connection.execute('ALTER TABLE "{}" RENAME TO "{}"'.format(*names))
+            (_WITHOUT_SUMS.discard if sums else _WITHOUT_SUMS.add)(connection)
+        there = _ROLLED_UP.setdefault(connection, {})
+        for name, twin in TWINS.items():
+            if there.get(name, "") == rows or (name in SUMS and not sums):
+                continue
+            if there.get(name):
+                connection.execute(f"DELETE FROM {name}")
+            there[name] = rows
+            if not self.rows["slice"]:
+                continue
+            if (name, rows) in _TWINS:
+                _put(connection, name, _TWINS[name, rows])
+                continue
+            # Once: as views, they would be asked again by each view that reads them. The optimizer takes
+            # longer than these few rows.
+            connection.execute("PRAGMA disable_optimizer")
+            if name == "rollup_op":
+                _class(connection)
+            connection.execute(f"INSERT INTO {name} BY NAME {twin}")
             if name == "rollup_op":
                 connection.execute("DELETE FROM rollup_op WHERE slices = 0")
+            connection.execute("PRAGMA enable_optimizer")
+            _TWINS[name, rows] = connection.execute(f"FROM {name}").fetchall()
 
 
-_FILLED: WeakKeyDictionary[duckdb.DuckDBPyConnection, set[str]] = WeakKeyDictionary()
-"""Tables that have rows, by connection."""
+def _class(connection: duckdb.DuckDBPyConnection) -> None:
+    """Puts what slices are into rollup_op: the core says it, and the twin what they add up to."""
+    rows = classed(connection.execute(CALLED).fetchall())
+    marks = ", ".join(["(" + ", ".join("?" * 13) + ", 0, 0, 0, 0, 0)"] * len(rows))
+    names = ", ".join([*_IDS, *_CALLED[2:], "class", "wait", "layer", "is_op", *_SUMMED])
+    values = [value for row in rows for value in (*row[:9], *row[13:])]
+    connection.execute(f"INSERT INTO rollup_op ({names}) VALUES {marks}", values)
+
+
+def _put(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Puts rows into a table, column by column: DuckDB binds each value that is a parameter by itself."""
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        connection.execute(f"INSERT INTO {table} SELECT {', '.join(['unnest(?)'] * len(columns))}", columns)
+
+
+@functools.cache
+def _rolled_up() -> tuple[str, ...]:
+    """The tables that the twins read."""
+    tables = _tables_of(("work_slice", "wait_slice", "track_place", "slice", "track", "step_stored"))
+    return tuple(sorted(tables - TWINS.keys()))
+
+
+@functools.cache
+def reads_sums(name: str) -> bool:
+    """Whether an analysis or a finding reads one of SUMS."""
+    return not _tables_of(library.entry(name).reads).isdisjoint(SUMS)
+
+
+def _tables_of(reads: Sequence[str]) -> set[str]:
+    """The tables behind tables and views."""
+    views = {view.name: view.reads for view in library.views()}
+    todo, tables = list(reads), set[str]()
+    while todo:
+        if (name := todo.pop()) in views:
+            todo.extend(views[name])
+        else:
+            tables.add(name)
+    return tables
+
+
+_ADDED_TO = ""
+"""Of a table whose rows are not all those of one drawing."""
+
+
+class _Database:
+    """A database that is attached to the one DuckDB of all: another DuckDB takes ten times as long. It does
+    what a connection does, and is gone when nobody has it any more."""
+
+    def __init__(self) -> None:
+        self._name = f"drawn_{next(_NUMBERS)}"
+        _duckdb().execute(f"ATTACH ':memory:' AS {self._name}")
+        _duckdb().execute(f"COPY FROM DATABASE empty TO {self._name} (SCHEMA)")
+        self._connection = self.cursor()
+        # Of the connection: who has a method of it needs not this.
+        weakref.finalize(self._connection, _detach, self._name).atexit = False
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        connection = _duckdb().cursor()
+        connection.execute(f"USE {self._name}")
+        return connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+@functools.cache
+def _duckdb() -> duckdb.DuckDBPyConnection:
+    # A second thread of DuckDB finds nothing to do in a few rows, and is woken all the same.
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"ATTACH '{_empty()}' AS empty (READ_ONLY)")
+    return connection
+
+
+def _detach(name: str) -> None:
+    _duckdb().execute(f"DETACH {name}")
+
+
+_NUMBERS = itertools.count()
+_FILLED: WeakKeyDictionary[duckdb.DuckDBPyConnection, dict[str, str]] = WeakKeyDictionary()
+"""The rows of those tables that have any, by connection."""
+_ROLLED_UP: WeakKeyDictionary[duckdb.DuckDBPyConnection, dict[str, str]] = WeakKeyDictionary()
+"""The rows that each table of rollups was made of, by connection."""
+_TWINS: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+"""Rollups by their table and the rows that they were made of."""
+SUMS = ("rollup_device", "rollup_step")
+"""Tables of rollups that nine analyses and findings read, and no instrument; they take half of the time."""
+_WITHOUT_SUMS: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()
+"""Connections that lack them."""
 
 
 @functools.cache
@@ -158,7 +261,6 @@ def _empty() -> Path:
             described = ", ".join(f"{c.name} {c.type}" for c in table.columns)
             connection.execute(f"CREATE TABLE {table.name} ({described})")
         waiting = {view.name: view.sql for view in library.views()}
-        waiting |= {f"{name}_asked": twin for name, twin in TWINS.items()}
         while waiting:  # those first that build on nothing that is not there yet
             for name, sql in list(waiting.items()):
                 with contextlib.suppress(duckdb.CatalogException):
@@ -175,7 +277,7 @@ def _shared() -> duckdb.DuckDBPyConnection:
 _CALLED = ("source_id", "track_id", "name", "category", "op_name", "op_type")
 """What slices of one row of rollup_op have in common."""
 _IDS = ("id", "run_id", "host_id", "source_id", "track_id")
-_SUMS = ("slices", "total_ps", "self_ps", "min_ps", "max_ps")
+_SUMMED = ("slices", "total_ps", "self_ps", "min_ps", "max_ps")
 _NEUTRAL: Mapping[str, Any] = {"BIGINT": 0, "INTEGER": 0, "VARCHAR": "", "BOOLEAN": False, "DOUBLE": 0.0}
 
 

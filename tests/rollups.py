@@ -25,9 +25,10 @@ def classed(called: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 _LOADED = """
 WITH work AS MATERIALIZED (SELECT * FROM work_slice),
 laid AS (
-  SELECT w.track_id AS of_id, w.track_id, w.piece_id, w.slice_id, w.from_ps, w.to_ps FROM work AS w
+  SELECT w.track_id AS of_id, w.track_id, w.device_track_id, w.piece_id, w.slice_id, w.from_ps, w.to_ps
+  FROM work AS w
   UNION ALL
-  SELECT w.device_track_id, NULL, w.piece_id, w.slice_id, w.from_ps, w.to_ps FROM work AS w
+  SELECT w.device_track_id, NULL, w.device_track_id, w.piece_id, w.slice_id, w.from_ps, w.to_ps FROM work AS w
 ),
 covered AS (
   SELECT l.*, MAX(l.to_ps) OVER (
@@ -46,7 +47,7 @@ loaded AS (
 )
 SELECT
   ROW_NUMBER() OVER (PARTITION BY l.track_id IS NULL ORDER BY l.of_id, l.piece_id) - 1 AS id,
-  p.run_id, p.host_id, p.source_id, p.device_track_id, l.track_id, l.piece_id,
+  t.run_id, t.host_id, t.source_id, l.device_track_id, l.track_id, l.piece_id,
   CAST(SUM(l.busy_ps) AS BIGINT) AS busy_ps,
   CAST(SUM(l.to_ps - l.from_ps) AS BIGINT) AS work_ps,
   COUNT(*) AS slices,
@@ -58,8 +59,8 @@ SELECT
   MIN(l.from_ps) AS first_ps,
   MAX(l.to_ps) AS last_ps
 FROM loaded AS l
-INNER JOIN track_place AS p ON p.track_id = l.of_id
-GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.of_id, l.track_id, l.piece_id
+INNER JOIN track AS t ON t.id = l.of_id
+GROUP BY t.run_id, t.host_id, t.source_id, l.device_track_id, l.of_id, l.track_id, l.piece_id
 """
 
 TWINS = {

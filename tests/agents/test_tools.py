@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.agents import answer_limits, tools
-from stepscope.agents.recordings import MOST_OPEN, Recordings
+from stepscope.agents.recordings import Recordings
 from stepscope.agents.roots import Roots
 from stepscope.cli import main
 from stepscope.errors import UsageError
@@ -127,21 +127,22 @@ def test_sql_that_never_ends_is_stopped() -> None:
     assert after["rows"] == [[1]]
 
 
-def test_few_recordings_are_kept_open(tmp_path: Path) -> None:
-    for number in range(MOST_OPEN + 1):
+def test_few_recordings_are_kept_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.agents.recordings.MOST_OPEN", 2)
+    for number in range(3):
         shutil.copy(TRACE, tmp_path / f"{number}.json")
 
     async def work(recordings: Recordings) -> Any:
         handles = []
-        for number in range(MOST_OPEN + 1):
+        for number in range(3):
             answer, _ = await tools.call("open", {"paths": [f"{number}.json"]}, recordings)
             handles.append(answer["handle"])
-        again, _ = await tools.call("open", {"paths": [f"{MOST_OPEN}.json"]}, recordings)
+        again, _ = await tools.call("open", {"paths": ["2.json"]}, recordings)
         first = await tools.call("findings", {"handle": handles[0]}, recordings)
         return handles, again["handle"], first
 
     handles, again, (first, failed) = asked(tmp_path, work)
-    assert handles == [f"r{number + 1}" for number in range(MOST_OPEN + 1)]
+    assert handles == [f"r{number + 1}" for number in range(3)]
     assert again == handles[-1]
     assert failed
     assert first["error"] == "handle-unknown"

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from stepscope.capture import compilations
 from stepscope.capture.arguments import MOST_LEAVES, changes, described, held
-from stepscope.capture.compilations import MOST, Compilations
+from stepscope.capture.compilations import Compilations
 from tests.capture.launching import PROGRAMS, lines, record, run
 
 Pair = namedtuple("Pair", "left right")
@@ -128,12 +129,13 @@ def test_functions_made_anew_say_what_they_hold() -> None:
     assert rows[1]["changes"] == [{"argument": "rate", "what": "value", "was": "0.3", "became": "0.2"}]
 
 
-def test_no_end_of_compilations() -> None:
+def test_no_end_of_compilations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilations, "MOST", 40)
     found: list[dict[str, Any]] = []
     made = Compilations(found.append)
-    for number in range(MOST + 5):
+    for number in range(45):
         made.saw("jax", call, call, call.__code__, ((number,), {}), 5, 9)
-    assert (len(found), made.dropped) == (MOST, 5)
+    assert (len(found), made.dropped) == (40, 5)
 
 
 def test_another_key_is_told_of_the_dictionary_that_has_it() -> None:

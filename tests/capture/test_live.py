@@ -95,6 +95,7 @@ def test_what_hangs_is_written_down_once(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR2"), reason="this system has no such signal")
 def test_a_signal_writes_all_stacks(tmp_path: Path) -> None:
+    signal.signal(signal.SIGUSR2, signal.SIG_DFL)  # a library that another test imports may have taken it
     watched = watching(tmp_path, threading.get_ident())
     watched.start()
     os.kill(os.getpid(), signal.SIGUSR2)

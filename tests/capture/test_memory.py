@@ -18,7 +18,7 @@ import pytest
 
 from stepscope.capture import holders
 from stepscope.capture.arrays import Arrays
-from stepscope.capture.holders import HeldSize, Walk
+from stepscope.capture.holders import HeldSize, Root, Walk
 from stepscope.capture.keeping_lines import Keeping
 from stepscope.capture.memory import MemoryWatch
 
@@ -61,9 +61,24 @@ def run(look):
 """
 
 
+@pytest.fixture(autouse=True)
+def few_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests are a large program, too, at which a look takes seconds: these look at this file's variables
+    and at those of the program above."""
+    every = Walk._roots
+    ours = (Path(__file__).name, "program_of_memory.py")
+
+    def roots(walk: Walk) -> Iterator[tuple[Any, Root, str]]:
+        for found in every(walk):
+            if Path(found[1].path).name in ours:
+                yield found
+
+    monkeypatch.setattr(Walk, "_roots", roots)
+
+
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.setattr(holders, "MOST_NS", 10**12)  # the tests are a large program, on a busy machine
+    monkeypatch.setattr(holders, "MOST_NS", 10**12)  # on a busy machine
     path = tmp_path / "program_of_memory.py"
     path.write_text(PROGRAM)
     spec = importlib.util.spec_from_file_location("program_of_memory", path)
@@ -77,7 +92,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
 
 
 def of(walk: Walk) -> dict[tuple[str | None, str], HeldSize]:
-    """What is held, by function and name, of the program above: the tests are a program, too."""
+    """What is held, by function and name, of the program above: this file is a program, too."""
     return {
         (one.root.function, one.name): held
         for one, held in walk.found.items()
@@ -216,6 +231,7 @@ def test_what_a_cut_look_did_not_see_has_not_grown_from_nothing(monkeypatch: pyt
     memory = MemoryWatch(lines.append)
     kept = [np.zeros(2048, "u1")]
     monkeypatch.setattr(holders, "MOST_NS", -(10**12))
+    monkeypatch.setattr(holders, "_EVERY", 1)
     memory.look(4)
     assert [one["cut"] for one in lines if "holder" not in one] == [True]
     seen = any(one.get("holder") == "kept" for one in lines)

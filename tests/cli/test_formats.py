@@ -19,6 +19,7 @@ from stepscope.cli.arguments import FORMATS
 from tests.corpus import SAMPLES
 from tests.tiers import some
 
+pytestmark = pytest.mark.usefixtures("nothing_is_derived")  # these tests are about what is printed
 TF_DATA = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
 STEPS = str(SAMPLES / "run_metadata" / "two_servers.pb")
 JAX = str(SAMPLES / "xplane" / "jax.xplane.pb.gz")

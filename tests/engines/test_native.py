@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -36,6 +37,7 @@ STATEMENTS = (
 )
 
 
+@functools.cache
 def ask(before: str = "", after: str = "") -> tuple[list, bool]:
     """The rows of each statement, and whether the package was imported, in a process of its own."""
     code = ASK.format(before=before, after=after, streamed=STREAMED, path=str(SAMPLE), statements=STATEMENTS)

@@ -11,7 +11,7 @@ from tests.draw import UNIT_PS, Tables, draw
 
 def asked(tables: Tables) -> Asked:
     """Queries of drawn tables, as a trace answers them."""
-    return Asked(tables.shared())
+    return Asked(tables.shared(sums=False))
 
 
 def rows(tables: Tables) -> part_tables.PartRows:

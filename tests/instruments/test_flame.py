@@ -19,7 +19,7 @@ MS = 10**9
 
 
 def find(tables: Tables) -> list[Flame]:
-    connection = tables.shared()
+    connection = tables.shared(sums=False)
 
     def query(asked: Statement) -> Any:
         found = connection.execute(asked.sql)

@@ -28,9 +28,9 @@ def test_ops_that_no_device_ran_are_of_functions(kind: str) -> None:
         if row["track_id"] != device:
             row["op_type"] = None
     asked = text("function_ops", source_id=0, until_ps=2**62)
-    rows = tables.connect().execute(asked).fetchall()
+    rows = tables.shared().execute(asked).fetchall()
     assert [row[-1] for row in rows] == ["resize:ResizeBilinear"]
-    rows = tables.connect().execute(text("function_ops", source_id=0, until_ps=0)).fetchall()
+    rows = tables.shared().execute(text("function_ops", source_id=0, until_ps=0)).fetchall()
     assert rows == []
 
 
@@ -45,5 +45,5 @@ def test_threads_are_counted_by_the_ops_that_ran_at_once(kind: str) -> None:
     for row in tables.rows["slice"]:
         row["op_type"] = None
     asked = text("threads_at_once", sources=[0])
-    assert tables.connect().execute(asked).fetchall() == [(0, 2)]
-    assert tables.connect().execute(text("threads_at_once", sources=[7])).fetchall() == []
+    assert tables.shared().execute(asked).fetchall() == [(0, 2)]
+    assert tables.shared().execute(text("threads_at_once", sources=[7])).fetchall() == []

@@ -84,6 +84,6 @@ def test_what_jax_computes_again_is_told_by_its_programs() -> None:
     assert judgement.recomputed.share == pytest.approx(again / (again + once) * computing)
     made = {"source_id": 0, "module_id": 1, "opcode": "dot", "name": "dot.1", "op_name": "jit(f)/dot_general"}
     tables.add("hlo_instruction", **made)
-    tables.fill(connection())
+    tables.fill(connection(), sums=False)
     (judgement,) = judge(FakeTrace(connection()).query)
     assert judgement.recomputed is None

@@ -29,7 +29,7 @@ RECORDINGS = [
 def test_bits_give_the_same_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_trace(path) as opened:
         whole = part_tables.rows(opened.query, opened.stream)
-        monkeypatch.setattr(evidence, "slices_at_once", lambda: 40)
+        monkeypatch.setattr(evidence, "slices_at_once", lambda: 150)
         asked: list[str] = []
         opened.watch(None, lambda name, *_: asked.append(name))
         assert part_tables.rows(opened.query, opened.stream) == whole
@@ -39,7 +39,7 @@ def test_bits_give_the_same_rows(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_bit_is_gone_when_the_next_one_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever holds it: there are as many segments as slices."""
-    monkeypatch.setattr(evidence, "slices_at_once", lambda: 40)
+    monkeypatch.setattr(evidence, "slices_at_once", lambda: 150)
     with open_trace(RECORDINGS[0]) as opened:
         (source,) = part_tables.sources_with_steps(opened.query)
         rows: Sequence[Any] = opened.query(statement("evidence_kinds")).rows()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from stepscope import library
-from tests.draw import Tables
+from tests.draw import Tables, reads_sums
 
 
 def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
     """An entry's rows by column."""
-    found = tables.shared().execute(library.sql(name))
+    found = tables.shared(reads_sums(name)).execute(library.sql(name))
     names = [column[0] for column in found.description or ()]
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from stepscope.engines import are_unmet
-from tests.draw import UNIT_PS, Row, Tables, draw
+from tests.draw import UNIT_PS, Row, Tables, draw, reads_sums
 from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
 from tests.report import made_recordings
@@ -23,7 +23,7 @@ FINDINGS = library.names("finding")
 
 def found(tables: Tables, names: tuple[str, ...] = FINDINGS) -> dict[str, list[Row]]:
     """Rows by finding, those that say something. Those that have none, as a table is empty, are not asked."""
-    connection, empty = tables.shared(), tables.empty()
+    connection, empty = tables.shared(any(map(reads_sums, names))), tables.empty()
     told = {}
     for name in names:
         if are_unmet(library.named(name).needs, lambda need: need.table in empty):

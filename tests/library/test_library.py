@@ -47,8 +47,10 @@ every = each("entry", ENTRIES)
 
 @functools.cache
 def empty():
-    """A lake with nothing in it."""
-    return Tables().connect()
+    """A lake with nothing in it, about which there is nothing to optimize."""
+    connection = Tables().connect()
+    connection.execute("PRAGMA disable_optimizer")
+    return connection
 
 
 @functools.cache

@@ -149,7 +149,7 @@ def derived(tables: Tables) -> Tables:
         if own:
             begin = min(one["ts_ps"] for one in own)
             row["dur_ps"] = max(one["ts_ps"] + one["dur_ps"] for one in own) - begin
-    tables.fill(connection())
+    tables.fill(connection(), sums=False)
 
     asked = Asked(connection())
     if not tables.rows["step_part"]:

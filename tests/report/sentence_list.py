@@ -20,7 +20,7 @@ from stepscope.report import build, judgement_text
 from stepscope.report.advice import findings_of
 from stepscope.report.answer_document import document
 from stepscope.report.parts import ask
-from tests.draw import Tables
+from tests.draw import Tables, reads_sums
 from tests.fakes import FakeTrace
 from tests.report import recordings, verbs
 from tests.report.recordings import Made, connection
@@ -103,7 +103,7 @@ def brief() -> Iterator[str]:
 
 def _judgement(_: str, tables: Tables) -> Iterator[str]:
     """What limits a step, and what speaks for it."""
-    tables.fill(connection())
+    tables.fill(connection(), sums=False)
     found = ranking.judge(FakeTrace(connection()).query)
     yield from judgement_text.sentences(found, False)
     for answer in document(found, ())["answers"]:
@@ -114,7 +114,7 @@ def _runs() -> list[str]:
     """What is said of many runs at once."""
     found = []
     for name, make in recordings.judged():
-        make().fill(connection())
+        make().fill(connection(), sums=False)
         found += [replace(one, run_id=name) for one in ranking.judge(FakeTrace(connection()).query)]
     return judgement_text.sentences(found, True)
 
@@ -150,8 +150,8 @@ def _report(name: str, tables: Tables) -> Iterator[str]:
 
 def _finding(name: str, tables: Tables) -> Iterator[str]:
     """A finding, with what to do. name: its own, and what is special of the recording behind a comma."""
-    tables.fill(connection())
     entry = library.entry(name.partition(",")[0])
+    tables.fill(connection(), reads_sums(entry.name))
     answers = ask(FakeTrace(connection(), empty=tables.empty()), [entry], ())  # type: ignore[arg-type]
     for one in findings_of(answers, [entry], (), False):
         yield f"{one.severity}: {one.title}. {one.impact} → {one.action}"

@@ -169,13 +169,19 @@ class Entry(NamedTuple):
     def statement(self) -> Statement:
         """The SELECT with what it reads: tables and views by its header, and columns among its words. A
         linter holds the library to both, and to no star, so that no engine needs to parse it."""
-        reads = Reads(frozenset(self.reads), frozenset(_WORD.findall(self.sql)), False)
+        reads = Reads(frozenset(self.reads), _words(self.sql), False)
         return Statement(self.sql, reads, self.name, self.needs)
 
     @property
     def slug(self) -> str:
         """The name with hyphens: how a finding is called outside SQL."""
         return self.name.replace("_", "-")
+
+
+@cache
+def _words(sql: str) -> frozenset[str]:
+    """The words of a SELECT. Each engine is given all views."""
+    return frozenset(_WORD.findall(sql))
 
 
 def names(kind: Kind | None = None) -> tuple[str, ...]:

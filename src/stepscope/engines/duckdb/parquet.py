@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,14 +20,7 @@ class Odd(ValueError):
 def rows_of_file(path: Path, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
     """The rows of a file that has exactly these columns, by name and SQL type. Odd when it has others, or
     cannot be read; no character of the path may stand for a pattern."""
-    native.prepare()
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "python_enable_replacements": False,
-        "threads": 1,
-    }
-    connection = duckdb.connect(":memory:", config=settings)
+    connection = _database(os.getpid()).cursor()
     try:
         picked = ", ".join(quote(name) for name, _ in columns)
         read = "read_parquet($1, hive_partitioning = false)"
@@ -35,6 +30,21 @@ def rows_of_file(path: Path, columns: Sequence[tuple[str, str]]) -> list[tuple[A
             raise Odd(f"columns {', '.join(f'{name} {kind}' for name, kind in found)}")
         return connection.execute(f"SELECT {picked} FROM {read}", [str(path)]).fetchall()
     except duckdb.Error as error:
+        _database.cache_clear()  # some errors end the whole database
         raise Odd(str(error).splitlines()[0]) from None
     finally:
         connection.close()
+
+
+@functools.cache
+def _database(process_id: int) -> duckdb.DuckDBPyConnection:
+    """One that knows nothing, for all files that a process reads: to make it takes ten times as long as to
+    read a file. A forked process has its own: it may have been forked while another thread used this one."""
+    native.prepare()
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "python_enable_replacements": False,
+        "threads": 1,
+    }
+    return duckdb.connect(":memory:", config=settings)
