@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use proptest::prelude::*;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use stepscope_core::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use stepscope_core::store::raw::Raw;
@@ -211,6 +211,36 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// The twin looks at all pairs. Here a launch is a slice with the same begin on another track: what `piece`
+    /// numbers alike.
+    #[test]
+    fn launched_work_is_that_of_all_pairs(
+        slices in prop::collection::vec(slice(), 0..60),
+        begins in prop::collection::btree_set(0..30_i64, 0..6),
+    ) {
+        let folder = Folder::new("launched");
+        let store = store(&folder.options(0), &slices, 7, false);
+        let begins: Vec<i64> = begins.into_iter().collect();
+        let found = store.launched_work(&begins, &HashSet::from([2])).unwrap();
+        let of = |step: usize| {
+            let work = slices.iter().filter(|slice| slice.track == 2 && slice.category).filter(|slice| {
+                let launches = |other: &&Slice| other.track != 2 && other.category && other.ts_ps == slice.ts_ps;
+                slices.iter().any(|other| launches(&other))
+                    && begins.iter().filter(|begin| **begin <= slice.ts_ps).count() == step
+            });
+            let spans: Vec<(i64, i64)> = work.map(|slice| (slice.ts_ps, slice.ts_ps + slice.dur_ps)).collect();
+            let first = spans.iter().map(|span| span.0).min()?;
+            let last = spans.iter().map(|span| span.1).max()?;
+            Some((spans.len() as u64, first, last, 0))
+        };
+        let tuples: Vec<_> = found
+            .iter()
+            .map(|work| work.map(|work| (work.slices, work.first_ps, work.end_ps, work.delay_ps)))
+            .collect();
+        let twin: Vec<_> = (0..=begins.len()).map(of).collect();
+        prop_assert_eq!(tuples, twin);
+    }
 
     /// Args long enough to be written before their slices: pieces one after the other in time and
     /// pieces that are woven into each other, whole blocks and blocks cut in two, with and without args.

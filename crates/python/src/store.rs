@@ -16,6 +16,9 @@ use stepscope_core::store::part::Field;
 use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
 
+/// Number of slices, begin of the first, end of the last, and the least delay of a launch.
+type WorkTuple = (u64, i64, i64, i64);
+
 #[pyclass(module = "stepscope._core", frozen)]
 pub struct Stream {
     table: Arc<Table>,
@@ -139,7 +142,7 @@ impl Store {
         py: Python<'_>,
         begin_ps: Vec<i64>,
         devices: HashSet<i32>,
-    ) -> PyResult<Vec<Option<(u64, i64, i64, i64)>>> {
+    ) -> PyResult<Vec<Option<WorkTuple>>> {
         let found = free(py, || lock(&self.0).launched_work(&begin_ps, &devices))?;
         let tuple = |work: Work| (work.slices, work.first_ps, work.end_ps, work.delay_ps);
         Ok(found.into_iter().map(|work| work.map(tuple)).collect())

@@ -28,7 +28,7 @@ SLACK = 0.05
 clocks of both are not the same."""
 FEWEST_LAUNCHED = 3
 """Steps from which on it shows whether the host runs further ahead with each."""
-FALLS_BEHIND = 0.05
+FALLS_BEHIND = 0.1
 """The host runs ahead when the accelerator falls behind by more than this part of the time that it takes for
 all steps: by as much their mean would be too short."""
 FALLS_LATER = 0.1
