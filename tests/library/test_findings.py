@@ -594,6 +594,21 @@ def test_far_from_peak():
     assert found(tables, ("far_from_peak",)) == {}
 
 
+def test_products_without_tensor_cores():
+    """Those that they compute are none, nor is any on a device whose tensor cores take no such floats."""
+    tables = made_recordings.products_without_tensor_cores(2)
+    (row,) = found(tables, ("products_without_tensor_cores",))["products_without_tensor_cores"]
+    took = [len(f"[{kernel}]") * UNIT_PS for kernel in SGEMM]
+    assert (row["impact_ps"], row["kernels"], row["kernel"]) == (sum(took), 2, SGEMM[1].rstrip("."))
+    (window_ps,) = {step["dur_ps"] for step in tables.rows["step_stored"]}
+    assert row["share"] == pytest.approx(sum(took) / window_ps)
+    tables.rows["device"][0]["args_json"] = '{"computeMajor":7}'
+    assert found(tables, ("products_without_tensor_cores",)) == {}
+
+
+SGEMM = ("ampere_sgemm_128x64_tn", "sm80_xmma_gemm_f32f32_f32f32_f32_tn" + "." * 40)
+
+
 def test_every_finding_was_made_to_speak():
     """A finding without a test that fires it does not get in."""
     programs = Path(__file__).parents[1] / "report" / "made_programs.py"  # fired by report/test_sentences.py

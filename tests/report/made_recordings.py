@@ -1030,6 +1030,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
     ):
         yield make.__name__.replace("_", " "), make()
     yield "64-bit floats", doubles()
+    yield "products without tensor cores", products_without_tensor_cores(2)
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield "ops that are computed again", ops_that_are_computed_again()
     yield "collecting garbage", collecting_garbage()
@@ -1126,7 +1127,20 @@ def an_op_far_from_its_peak(times: int = 1) -> Tables:
     return tables
 
 
+def products_without_tensor_cores(kinds: int = 1) -> Tables:
+    """Steps of a GPU with tensor cores, which computes products without them."""
+    products = ["[ampere_sgemm_128x64_tn]", "[sm80_xmma_gemm_f32f32_f32f32_f32_tn" + "." * 40 + "]"]
+    products = products[:kinds]
+    others = "[sm90_xmma_gemm_f32f32_tf32f32_f32_nn][cutlass_80_tensorop_s1688gemm][add]"
+    row = "".join((*products, others))
+    tables = draw(f"step train : [train{'.' * (len(row) - 7)}]\ngpu/s7 device_stream : {row}")
+    tables.rows["device"][0]["args_json"] = '{"computeMajor":9}'
+    return tables
+
+
 PROBLEMS: dict[str, Callable[[], Tables]] = {
+    "products_without_tensor_cores": lambda: products_without_tensor_cores(2),
+    "products_without_tensor_cores, one": products_without_tensor_cores,
     "far_from_peak": an_op_far_from_its_peak,
     "far_from_peak, two": lambda: an_op_far_from_its_peak(2),
     "slow_host": _slow_host,

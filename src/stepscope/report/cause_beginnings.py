@@ -73,7 +73,8 @@ def _idles_otherwise(judgement: Judgement) -> bool:
 
 def _says_more(judgement: Judgement) -> bool:
     """Whether more is known of ops of which no type stands out."""
-    return any(known is not None for known in (judgement.small_ops, judgement.doubles, judgement.recomputed))
+    more = (judgement.small_ops, judgement.doubles, judgement.plain_products, judgement.recomputed)
+    return any(known is not None for known in more)
 
 
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {

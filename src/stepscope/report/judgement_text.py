@@ -128,7 +128,7 @@ def _weighed(program: Weighed) -> str:
 def _further_sentences(judgement: Judgement) -> list[str]:
     """What belongs to the cause, and what takes most where that is unknown."""
     known = _recorded_share(judgement) if judgement.cause == "unknown" else []
-    return [*_lines(judgement), *_together(judgement), *_recomputed(judgement), *_doubles(judgement), *known]
+    return [*_lines(judgement), *_together(judgement), *_recomputed(judgement), *_precise(judgement), *known]
 
 
 def _lines(judgement: Judgement) -> list[str]:
@@ -161,11 +161,17 @@ def _collects_garbage(judgement: Judgement) -> list[str]:
     return [f"Python's garbage collection takes {part} of a step: {number} in {steps}{of_all}."]
 
 
-def _doubles(judgement: Judgement) -> list[str]:
-    """That ops compute with more bits than models need."""
-    if judgement.doubles is None:
-        return []
-    return [f"{units.show(judgement.doubles, 'ratio')} of all compute time goes to ops with 64-bit floats."]
+def _precise(judgement: Judgement) -> list[str]:
+    """That ops compute with more bits than models need, or on units that take longer."""
+    goes_to = {
+        "ops with 64-bit floats": judgement.doubles,
+        "products of 32-bit floats without tensor cores": judgement.plain_products,
+    }
+    return [
+        f"{units.show(share, 'ratio')} of all compute time goes to {what}."
+        for what, share in goes_to.items()
+        if share is not None
+    ]
 
 
 def _together(judgement: Judgement) -> list[str]:

@@ -79,6 +79,7 @@ class ComputeCause(Cause):
             recomputed=recomputed(host),
             small_ops=small_ops(host),
             doubles=share_of_doubles(host),
+            plain_products=share_of_plain_products(host),
             op=top.op,
             op_type=top.op_type,
             op_share=top.share,
@@ -201,6 +202,16 @@ def share_of_doubles(host: HostSteps) -> float | None:
     place = "device" if host.top_op.on_device else "host"
     rows = host.query(statement("doubles", run_id=host.run_id, host_id=host.host_id, place=place)).rows()
     found = [double_ps / all_ps for double_ps, all_ps in rows if double_ps > _MOST * all_ps]
+    return found[0] if found else None
+
+
+def share_of_plain_products(host: HostSteps) -> float | None:
+    """The part of what devices compute that products of 32-bit floats without tensor cores take; None where
+    other ops take most, or devices compute nothing."""
+    if not host.top_op.on_device:
+        return None
+    rows = host.ask("plain_products")
+    found = [product_ps / all_ps for product_ps, all_ps in rows if product_ps > _MOST * all_ps]
     return found[0] if found else None
 
 

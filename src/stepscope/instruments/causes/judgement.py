@@ -213,6 +213,8 @@ class Explanation:
     recomputed: Recomputed | None = None
     doubles: float | None = None
     """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
+    plain_products: float | None = None
+    """The part that goes to products of 32-bit floats without tensor cores, likewise."""
     table: WholeTable | None = None
     """Where ops on all rows of one take more than the type of op that takes most."""
     gradients_too: bool = False
