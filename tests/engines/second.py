@@ -8,7 +8,7 @@ sqlglot wrote for it, with the adaptations in `adapted()`.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,13 @@ from stepscope.engines.portable import Portable
 def _json(tree: Any) -> Any:
     """A SELECT of the library in the words of DataFusion.
 
-    One adaptation: DataFusion has no functions for JSON, so that JSON_EXTRACT_STRING calls `json_text` below.
+    Two adaptations: DataFusion has no functions for JSON, so that JSON_EXTRACT_STRING calls `json_text`
+    below; and sqlglot has no TRY_CAST for its dialect, and would write CAST.
     """
     tree = tree.copy()
+    for tried in list(tree.find_all(exp.TryCast)):
+        name = f"try_{tried.to.sql().lower()}"
+        tried.replace(exp.Anonymous(this=name, expressions=[tried.this.copy()]))
     for found in list(tree.find_all(exp.JSONExtractScalar)):
         path = exp.Literal.string(found.expression.sql("duckdb").strip("'"))
         found.replace(exp.Anonymous(this="json_text", expressions=[found.this, path]))
@@ -54,6 +58,21 @@ def _json_text(texts: pa.Array, paths: pa.Array) -> pa.Array:
     return pa.array(found, pa.string())
 
 
+def _tried(kind: pa.DataType, number: type) -> Callable[[pa.Array], pa.Array]:
+    """TRY_CAST to a type: NULL where a text is no number of it."""
+
+    def cast(texts: pa.Array) -> pa.Array:
+        found = []
+        for text in texts.to_pylist():
+            try:
+                found.append(None if text is None else number(text))
+            except ValueError:
+                found.append(None)
+        return pa.array(found, kind)
+
+    return cast
+
+
 class DataFusion(Portable):
     """stepscope.engines.Engine on DataFusion. Only for lakes."""
 
@@ -70,6 +89,9 @@ class DataFusion(Portable):
         self._context.register_udf(
             datafusion.udf(_json_text, [pa.string(), pa.string()], pa.string(), "immutable", "json_text")
         )
+        for kind, name, number in ((pa.int64(), "bigint", int), (pa.float64(), "double", float)):
+            cast = datafusion.udf(_tried(kind, number), [pa.string()], kind, "immutable", f"try_{name}")
+            self._context.register_udf(cast)
 
     def adapted(self, tree: Any) -> Any:
         return _json(tree)
