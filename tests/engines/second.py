@@ -59,7 +59,7 @@ def _json_text(texts: pa.Array, paths: pa.Array) -> pa.Array:
 
 
 def _tried(kind: pa.DataType, number: type) -> Callable[[pa.Array], pa.Array]:
-    """TRY_CAST to a type: NULL where a text is no number of it."""
+    """TRY_CAST to a type: NULL for text that does not parse as one of its numbers."""
 
     def cast(texts: pa.Array) -> pa.Array:
         found = []

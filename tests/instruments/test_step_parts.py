@@ -1,4 +1,6 @@
-"""Steps are taken apart: every instant has one label, and no label comes without evidence."""
+"""Steps are taken apart: every instant has one label, and no label comes without evidence.
+
+Past 400 lines because it is a list: a kind of evidence, and the label that it gives."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Steps that an accelerator shows itself, and whether the host's steps may stand beside them.
 
 A host that runs ahead of its accelerator calls again before the accelerator has done what it was called for:
-the times of its calls say how fast it queues work, and nothing of a step.
+the times of its calls say how fast it queues work, and nothing of a step. Where the accelerator has no row of
+steps or programs, the work that each step of the host launched tells when it took that step.
 """
 
 from __future__ import annotations

@@ -96,9 +96,10 @@ def recover(
 
 def _time_by_devices(store: Store, steps: list[Step]) -> list[Step]:
     """The host's steps, with the times of the accelerator where the host runs ahead of it."""
-    host = [step for step in steps if step.recovered_from not in ("device", "file")]
+    if any(step.recovered_from in ("device", "file") for step in steps) or "slice" not in store.tables():
+        return steps
     streams = {row["id"] for row in _rows(store, "track") if row["kind"] == "device_stream"}
-    if len(host) < len(steps) or not streams or "slice" not in store.tables():
+    if not streams:
         return steps
     works = store.launched_work([step.ts_ps for step in steps], streams)
     launched = [None if work is None else LaunchedWork(*work) for work in works]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -200,9 +201,8 @@ def line_of_graph_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
 def share_of_doubles(host: HostSteps) -> float | None:
     """The part of the time of all ops that those with 64-bit floats take; None where others take most."""
     place = "device" if host.top_op.on_device else "host"
-    rows = host.query(statement("doubles", run_id=host.run_id, host_id=host.host_id, place=place)).rows()
-    found = [double_ps / all_ps for double_ps, all_ps in rows if double_ps > _MOST * all_ps]
-    return found[0] if found else None
+    asked = statement("doubles", run_id=host.run_id, host_id=host.host_id, place=place)
+    return _share_of_most(host.query(asked).rows())
 
 
 def share_of_plain_products(host: HostSteps) -> float | None:
@@ -210,9 +210,12 @@ def share_of_plain_products(host: HostSteps) -> float | None:
     other ops take most, or devices compute nothing."""
     if not host.top_op.on_device:
         return None
-    rows = host.ask("plain_products")
-    found = [product_ps / all_ps for product_ps, all_ps in rows if product_ps > _MOST * all_ps]
-    return found[0] if found else None
+    return _share_of_most(host.ask("plain_products"))
+
+
+def _share_of_most(rows: Iterable[Sequence[int]]) -> float | None:
+    """The share of the first part that is most of its whole. rows: parts, each with its whole."""
+    return next((part_ps / all_ps for part_ps, all_ps in rows if part_ps > _MOST * all_ps), None)
 
 
 _MOST, _FEW = 0.5, 0.05
