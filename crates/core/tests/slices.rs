@@ -241,6 +241,11 @@ proptest! {
         let twin: Vec<_> = (0..=begins.len()).map(of).collect();
         prop_assert_eq!(tuples, twin);
     }
+}
+
+proptest! {
+    // Each case writes and reads up to 13,000 slices four times.
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(200) / 8, ..ProptestConfig::default() })]
 
     /// Args long enough to be written before their slices: pieces one after the other in time and
     /// pieces that are woven into each other, whole blocks and blocks cut in two, with and without args.

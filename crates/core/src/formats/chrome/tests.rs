@@ -9,6 +9,12 @@ mod habits;
 
 type Rows = Vec<BTreeMap<String, Value>>;
 
+/// Of how many cuts or bytes one is tried: `few` by the first tier of the tests, which asks for few cases of each
+/// property, and each of them by the second.
+fn step(few: usize) -> usize {
+    if proptest::test_runner::Config::default().cases < 1000 { few } else { 1 }
+}
+
 fn options(threads: usize, piece_bytes: usize) -> Options {
     let extra = [("piece_bytes".to_owned(), piece_bytes.to_string())].into();
     Options { threads, extra, ..Options::default() }

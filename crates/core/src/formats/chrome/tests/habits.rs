@@ -86,7 +86,7 @@ fn every_byte_wrong() {
     let blanks = " ".repeat(100) + "]";
     for event in EVENTS {
         let like = Like::new(event);
-        for at in 1..event.len() {
+        for at in (1..event.len()).step_by(step(3)) {
             let mut bytes = event.as_bytes().to_vec();
             for wrong in [b"\0\"\\,"[at % 4], b":{} "[at / 4 % 4], b"x7-\xff"[at % 4]] {
                 bytes[at] = wrong;
