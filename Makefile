@@ -47,7 +47,7 @@ demo: setup ## build, then summarise a recording that ships with the project
 
 test: ## what a change can break, twelve minutes once built
 	@$(or $(PYTHON),python3) tests/parts.py "setup=$(MAKE) $(STAMPS)/package $(STAMPS)/test" \
-		"lint=$(MAKE) lint" "rust=$(MAKE) test-rust" "python=$(MAKE) test-python"
+		--beside "lint=$(MAKE) lint" "rust=$(MAKE) test-rust" --beside "python=$(MAKE) test-python"
 
 test-all: lint $(STAMPS)/package $(STAMPS)/test-all ## that, and what repeats: an hour or two (STEPSCOPE_TEST_SHARD=1/4 runs a part)
 	$(RUST) PROPTEST_CASES=1000 cargo test --release --quiet --workspace
