@@ -296,8 +296,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize(
-    "name",
-    some(PIECES, ("capture.json", "steps.ndjson", "pipeline/models.ndjson"), "one reader reads all lines"),
+    "name", some(PIECES, ("capture.json", "pipeline/models.ndjson"), "one reader reads all lines")
 )
 def test_odd_values_in_the_files_of_a_capture(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]

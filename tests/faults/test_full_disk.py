@@ -64,14 +64,14 @@ def test_output_that_is_closed(words: tuple[str, ...]) -> None:
 
 
 ENDINGS = [".duckdb", ".json", ".json.gz", ".csv", ".ndjson", ".parquet", "/", ".pb.gz"]
-STEPS = {".parquet": cases(11, 5), "/": cases(193, 29), ".duckdb": cases(61, 11)}
+STEPS = {".parquet": cases(11, 5), "/": cases(389, 29), ".duckdb": cases(61, 11)}
 """How many calls of an export are let go between two that fail."""
 
 
 @pytest.mark.parametrize("ending", some(ENDINGS, (".json", "/"), "eight endings"))
 def test_any_call_of_an_export_may_fail(ending: str, shim: Path, tmp_path: Path) -> None:  # noqa: F811
     folder = tmp_path / "out"
-    numbers = [str(shim), str(folder), str(errno.ENOSPC), "1", str(STEPS.get(ending, cases(97, 17)))]
+    numbers = [str(shim), str(folder), str(errno.ENOSPC), "1", str(STEPS.get(ending, cases(197, 17)))]
     words = ["export", SAMPLE, "-o", f"{folder}/x{ending}"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults.export_child", *numbers, "--", *words],

@@ -20,7 +20,7 @@ from stepscope.lake.manifest import TIMELINE
 from stepscope.session.trace import open as open_trace
 from tests.tiers import cases
 
-FLIPS = cases(20, 300)
+FLIPS = cases(12, 300)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def close(found, expected):
     return found == expected and type(found) is type(expected)
 
 
-@settings(max_examples=cases(5, 80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(3, 80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_twins_agree(tables):
     """All twins over one drawn world, so that drawing and loading it is paid once."""

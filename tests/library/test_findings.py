@@ -618,7 +618,7 @@ def test_every_finding_was_made_to_speak():
     assert silent == [], "test them here, or draw a program that has them in made_programs.py"
 
 
-@settings(max_examples=cases(5, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(3, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_twins_agree(tables):
     """What input_wait, device_idle, copies_in_steps and slow_step say, by brute force."""

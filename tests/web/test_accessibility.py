@@ -157,6 +157,7 @@ def test_keys_reach_all_controls_and_show_where_they_are(tab: Browser, view: str
     assert len(seen) >= min(wanted, 150) - 1, (len(seen), wanted)
 
 
+@pytest.mark.repeats("by keyboard")
 def test_the_palette_and_the_help_are_dialogs_that_keys_open_and_close(tab: Browser) -> None:
     open_view(tab, "overview")
     for key, modifiers, name in (("k", 2, "Commands"), ("?", 0, "Keys")):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.presenters.browser import Browser
@@ -40,6 +42,7 @@ class Hand:
         return str(self.browser.value(f"document.querySelector({json.dumps(selector)}).innerText"))
 
 
+@pytest.mark.repeats("each view has a test of its own")
 def test_five_tasks_take_two_clicks() -> None:
     with trace.open(RECORDING, cache=False) as opened:
         (number, first, until) = opened.query(

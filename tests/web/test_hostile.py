@@ -75,6 +75,7 @@ def test_names_are_text_in_every_view(tab: Browser, view: str) -> None:
     assert tab.value("document.documentElement.scrollWidth") <= 1280
 
 
+@pytest.mark.repeats("hostile names")
 def test_names_are_shown_as_they_are(tab: Browser) -> None:
     _show(tab, "overview", VIEWS["overview"])  # another table may have been chosen in the view of ops
     _show(tab, "ops", VIEWS["ops"])
