@@ -692,8 +692,8 @@ same-capture: The same recording in two forms
     To do: Nothing. Pass the other file by its own path to read it instead.
 
 samples-without-times: Samples that tell no times
-    Collapsed stacks and pprof's profiles tell how often each stack was seen, not when. The stacks are shown
-    one after the other in alphabetical order: shares are right, moments are not.
+    Collapsed stacks and pprof's profiles tell how often each stack was seen, or how long, not when. The
+    stacks are shown one after the other in alphabetical order: shares are right, moments are not.
     To do: To see the order in time, record in another format: py-spy's speedscope, or a trace.
 
 size-unknown: Executables whose size is not known

@@ -71,6 +71,13 @@ def test_an_op_with_half_of_its_time(capsys: pytest.CaptureFixture[str]) -> None
     assert "What is longest then: PyFunc" in told
 
 
+def test_an_op_that_no_step_has_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["whatif", "--no-cache", SLOW_MAP, "--op", "NoSuchOp=0.5"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "No op of these steps is called NoSuchOp." in told
+    assert "a step would take" not in told
+
+
 def test_workers_ask_the_model_of_the_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, SLOW_MAP, "--workers", "4")
     recorded, then = found["recorded_ps"], found["then_ps"]

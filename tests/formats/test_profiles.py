@@ -95,6 +95,23 @@ def test_stacks_without_times_take_none(capsys):
     assert "Devices" not in shown
 
 
+def test_stacks_of_torch_are_microseconds(tmp_path):
+    """What export_stacks() of torch.profiler writes: a blank of a name is an underscore, a time a number."""
+    path = tmp_path / "profiler_stacks.txt"
+    path.write_text(
+        "/me/train.py(9):_<module>;/me/model.py(30):_forward 1200\n/me/train.py(9):_<module> 34\n"
+        "/me/train.py(9):_<module>;/me/model.py(30):_forward;/me/model.py(31):_norm 6\n"
+    )
+    assert slices(path, "SELECT name, dur_ps, self_ps FROM slice ORDER BY id") == [
+        ("/me/train.py(9): <module>", 1240 * MS // 1000, 34 * MS // 1000),
+        ("/me/model.py(30): forward", 1206 * MS // 1000, 1200 * MS // 1000),
+        ("/me/model.py(31): norm", 6 * MS // 1000, 6 * MS // 1000),
+    ]
+    assert slices(path, "SELECT detail FROM source_note WHERE slug = 'samples-without-times'") == [
+        ("3 stacks have no times: each is shown as long as its ops took, in alphabetical order",)
+    ]
+
+
 @pytest.mark.parametrize("name", ["py_spy.speedscope.json", "node.cpuprofile", "kernels.rocprofv3.json"])
 def test_events_are_the_same_however_many_are_packed_at_once(name, monkeypatch):
     path = SAMPLES / name

@@ -113,10 +113,13 @@ def test_a_snapshot_without_history_tells_no_times(tmp_path, capsys):
     path = written(tmp_path / "only_held.pickle", value)
     main(["memory", str(path), "--no-cache"])
     screen = capsys.readouterr().out
-    assert "The peak is 5.90 KiB.\n" in screen
+    assert "5.90 KiB was held when the snapshot was taken.\n" in screen
+    assert "peak" not in screen
     assert "Over the changes" not in screen
     main([str(path), "--no-cache"])
-    assert " events from 1 source" in capsys.readouterr().out
+    screen = capsys.readouterr().out
+    assert " events from 1 source" in screen
+    assert "cuda:0 held 5.90 KiB when the snapshot was taken" in screen
 
 
 def test_changes_without_times_keep_their_order(tmp_path, capsys):

@@ -396,6 +396,26 @@ def test_shares_name_the_time_that_they_are_part_of(
     assert "Ops compute for 9.8 % of the 12.3 ms from the first of 12 steps to the end of the last." in shown
 
 
+def test_what_is_hardly_anything_is_no_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = recording(tmp_path / "one.json", [shaped("aten::mm", [[2, 2], [2, 2]]), shaped("triton", [[4]])])
+    assert cli.main(["roofline", "--no-cache", path]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "GPU 0 does at least 0 % of the operations that it could" in shown
+    assert "moves at least 0 % of the bytes" in shown
+
+
+def test_a_launch_without_an_op_is_no_launch_that_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(recording(tmp_path / "one.json", [MM]))
+    document = json.loads(path.read_text())
+    document["traceEvents"] = [e for e in document["traceEvents"] if e.get("cat") != "cpu_op"]
+    path.write_text(json.dumps(document))
+    assert cli.main(["roofline", "--no-cache", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "What ops of GPU 0 compute is not known: no op is recorded that launched the kernel." in shown
+
+
 @pytest.mark.parametrize("text", ["1T,1G", "989.4T,3350G", "200,1.5k", "2P,819G", "measured"])
 def test_peaks_are_written_as_they_are_given(text: str) -> None:
     given = peak.peaks(text)

@@ -68,6 +68,7 @@ MEMORY: dict[str, AllocatorMemory] = {
     "from the graph alone": replace(_ONE, recorded=False),
     "sizes by category": _held(_kinds(), way="sizes"),
     "a profile of one moment": _held(_kinds(), way="stacks"),
+    "a snapshot without history": _held(_kinds(), way="held"),
     "variables of the program": _held(
         _memory(replace(_X, op_name="kept", code=CodeLine("train.py", 12, "main"))), way="variables"
     ),

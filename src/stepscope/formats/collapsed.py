@@ -1,7 +1,8 @@
 """Collapsed stacks, a line for each: `main;step;matmul 42`, as flame graphs are made of. They tell how many
 samples a stack had, not when: samples of 1 ms each are laid out one after the other, and a note says so.
+PyTorch's export_stacks() writes microseconds instead.
 
-Format: Brendan Gregg's FlameGraph, <https://github.com/brendangregg/FlameGraph>.
+Formats: Brendan Gregg's FlameGraph, <https://github.com/brendangregg/FlameGraph>, and torch.profiler.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _NOWHERE = b"(no function)"
 """The stack of a line without one: py-spy writes a blank and a count for a thread that is in no function."""
 _BINARY = re.compile(rb"[\x00-\x08\x0a-\x1f]")
 _SAMPLE_PS = 10**9
+_US = 10**6
+_OF_TORCH = re.compile(r"(\.py\(\d+\)):_")
+"""Behind the line of a frame. PyTorch writes an underscore for a blank, and calls are named as Kineto names
+them: `train.py(12): step`."""
 _MOST_PS = 2**61
 
 
@@ -71,17 +76,21 @@ def build(pieces: Pieces) -> Store:
     total = sum(counts.values())
     if not total:
         raise Damaged("no line has a count")
-    unit = min(_SAMPLE_PS, max(1, _MOST_PS // total))
+    is_of_torch = all(any(_OF_TORCH.search(frame) for frame in frames) for frames in counts)
+    unit = min(_US if is_of_torch else _SAMPLE_PS, max(1, _MOST_PS // total))
     events = Events(origin_ps=0)
     events.thread(1, 1, "profile", "samples")
     at, samples = 0, []
     for frames, times in sorted(counts.items()):
-        samples.append((frames, at, at + times * unit))
+        calls = tuple(_OF_TORCH.sub(r"\1: ", frame) for frame in frames) if is_of_torch else frames
+        samples.append((calls, at, at + times * unit))
         at += times * unit
     events.stacks(samples, 1, 1)
-    sentence = f"{units.count(total, 'sample')} {units.agree(total, 'has no time', 'have no times')}"
-    detail = f"{sentence}: each is shown as {unit / 10**9:g} ms, in alphabetical order"
-    events.note("samples-without-times", "missing", total, detail)
+    what, number = ("stack", len(counts)) if is_of_torch else ("sample", total)
+    length = "as long as its ops took" if is_of_torch else f"as {unit / 10**9:g} ms"
+    sentence = f"{units.count(number, what)} {units.agree(number, 'has no time', 'have no times')}"
+    detail = f"{sentence}: each is shown {length}, in alphabetical order"
+    events.note("samples-without-times", "missing", number, detail)
     if bad:
         events.seen += bad
         events.note(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from stepscope import units
-from stepscope.instruments.memory.allocators import AllocatorMemory
+from stepscope.instruments.memory.allocators import APART_PS, AllocatorMemory
 from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.by_step import StepPeak, Windows, peaks_by_step
 from stepscope.instruments.memory.peak import (
@@ -43,7 +43,11 @@ NO_STEPS: Windows = {}
 """Of sources that have none."""
 
 
-_MOMENTS = {"stacks": "when the profile was taken", "variables": "between two steps"}
+_MOMENTS = {
+    "held": "when the snapshot was taken",
+    "stacks": "when the profile was taken",
+    "variables": "between two steps",
+}
 
 
 _MOST_SAID = 3
@@ -52,10 +56,6 @@ _MOST_SAID = 3
 
 _STRETCHES = 960
 """Points of the drawn curve: the largest value in each of so many equal stretches of time."""
-
-
-_APART_PS = 10**6
-"""Between two changes of which no times are known."""
 
 
 _MOST = 10
@@ -158,7 +158,7 @@ def _peak_sentence(memory: AllocatorMemory) -> str:
     if memory.held.way == "variables":
         where = f" on {memory.device}" if memory.device else ""
         return f"Variables of the program held {sized(memory.peak.bytes)}{where}."
-    if memory.held.way == "stacks":
+    if memory.held.is_moment:
         return f"{sized(memory.peak.bytes)} was held {_MOMENTS[memory.held.way]}."
     if memory.held.way == "timeline":
         return f"The peak is {sized(memory.peak.bytes)}{_when(memory)}, as TensorFlow's Timeline reckons it."
@@ -171,8 +171,6 @@ def _when(memory: AllocatorMemory) -> str:
     after = memory.peak.ts_ps - first_moment(memory)
     if after > 0 and not memory.timed:
         reached, whole = _change_number(memory.peak.ts_ps), _change_number(memory.curve[-1][0])
-        if not whole:
-            return ""  # what was held when the snapshot was taken, and nothing before
         return f", first reached with change {reached:,} of {whole:,}"
     if after <= 0:
         return ", reached with the first allocation"
@@ -181,7 +179,7 @@ def _when(memory: AllocatorMemory) -> str:
 
 def _change_number(at_ps: int) -> int:
     """The number of the change at a time, where they are drawn 1 µs apart: 0 for what was held before."""
-    return at_ps // _APART_PS
+    return at_ps // APART_PS
 
 
 def _parts(
@@ -194,8 +192,7 @@ def _parts(
     yield Section("why", title, "What should you know about these figures?", tuple(sentences(memory)))
     asked = partial(statements.text, source_id=memory.source_id, allocator=memory.allocator)
     held = highest(memory, _STRETCHES)
-    only_held = not memory.timed and not _change_number(memory.curve[-1][0] if memory.curve else 0)
-    if held and memory.peak.bytes and not memory.held.is_moment and not only_held:
+    if held and memory.peak.bytes and not memory.held.is_moment:
         points = memory.curve
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))

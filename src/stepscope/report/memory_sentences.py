@@ -34,6 +34,8 @@ def _recorded(memory: AllocatorMemory) -> Iterator[str]:
         )
     if memory.held.way == "sizes":
         yield "The recording has sizes by category over time; it does not show single tensors."
+    if memory.held.way == "held":
+        yield "A snapshot without history shows one moment: not what was held before, nor what was freed."
     if memory.held.way == "stacks":
         yield "A profile shows one moment: not what was held before, nor what was freed by then."
     if memory.held.way == "variables":

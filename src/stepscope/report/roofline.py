@@ -90,10 +90,14 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
             f"The peaks of {use.device} are not known: say what it does in a second, as --peak 100T,1T."
         )
     else:
-        least = "at least " if use.unknown_ps > _NO_ROOM * use.computing_ps else ""
+        is_bound = use.unknown_ps > _NO_ROOM * use.computing_ps
+        does, moves = (
+            units.bounded("at least", share) if is_bound else _share(share)
+            for share in (use.mfu, use.memory_share or 0.0)
+        )
         sentences.append(
-            f"{use.device} does {least}{_share(use.mfu)} of the operations that it could in {time} (MFU), "
-            f"and moves {least}{_share(use.memory_share or 0.0)} of the bytes."
+            f"{use.device} does {does} of the operations that it could in {time} (MFU), and moves {moves} of "
+            f"the bytes."
         )
     if use.computing_ps and use.window_ps:
         some = 0 < use.unknown_ps < use.computing_ps

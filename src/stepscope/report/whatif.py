@@ -66,7 +66,10 @@ def build(
         for outcome in outcomes
     )
     limits = _limits(change, judged)
-    headline = tuple(_judgement_sentences(limits) if limits is not None else _sentences(change, first))
+    if change.without is None and len(first.unknown) == len(change.ops):
+        headline: tuple[str, ...] = ()  # nothing changes
+    else:
+        headline = tuple(_judgement_sentences(limits) if limits is not None else _sentences(change, first))
     # What the summary predicts is not what the replay does.
     replayed = Section(
         "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))

@@ -75,6 +75,9 @@ class AllocatorMemory:
         return curve(self.held.blocks, self.held.base_bytes) if self.drawn is None else self.drawn
 
 
+APART_PS = 10**6
+"""Between two changes of which no times are known; what was held before the first lies before it."""
+
 NEAR_PS = 100_000_000
 """Allocators record whole microseconds, and freeing takes some: delays up to 100 µs count as none."""
 
@@ -192,6 +195,8 @@ def _memory(
     passing = [life for life in lives_on_device if not life.lasting and life.first.bytes]
     graph = [_block(life) for life in passing]
     points = curve(held.blocks, held.base_bytes)
+    if not source.timed and points[-1][0] < APART_PS:
+        held.way = "held"
     return AllocatorMemory(
         *source[:4],
         held.allocator,

@@ -72,10 +72,10 @@ class AllocatorBlocks:
     """Events whose reported total differs from the sum of the blocks."""
     totals: int = 0
     """Events that report a total."""
-    way: Literal["events", "sizes", "stacks", "variables", "timeline"] = "events"
-    """How the blocks were recorded: one by one, as sizes of categories over time, as the holdings of each
-    stack or variable at one moment, or derived as TensorFlow's Timeline does. Blocks of sizes add up to these
-    sizes; they are not tensors."""
+    way: Literal["events", "held", "sizes", "stacks", "variables", "timeline"] = "events"
+    """How the blocks were recorded: one by one, those held at one moment, as sizes of categories over time,
+    as the holdings of each stack or variable at one moment, or derived as TensorFlow's Timeline does. Blocks
+    of sizes add up to these sizes; they are not tensors."""
     spans: Spans | None = None
     """What Timeline drew, where Timeline is the source."""
     pools: list[Pool] = field(default_factory=list)
@@ -84,7 +84,7 @@ class AllocatorBlocks:
     @property
     def is_moment(self) -> bool:
         """Whether the recording is a snapshot of one moment."""
-        return self.way in ("stacks", "variables")
+        return self.way in ("held", "stacks", "variables")
 
 
 class _OpenBlocks(Generic[T]):

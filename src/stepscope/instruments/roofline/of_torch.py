@@ -14,7 +14,7 @@ from stepscope.instruments.roofline.table import Counted
 from stepscope.instruments.roofline.torch_ops import Cost, cost
 from stepscope.library.statements import Query, Stream, statement
 
-NO_OP = "the launch of the kernel is not recorded"
+NO_OP = "no op is recorded that launched the kernel"
 NO_SHAPES = "shapes of inputs are not recorded: profile with record_shapes=True"
 NO_FORMULA = "no formula for this op"
 IN_CALLED = "most of its time is in the ops that it calls"
