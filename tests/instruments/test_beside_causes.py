@@ -71,6 +71,9 @@ def test_callbacks_take_most_where_nothing_beside_them_takes_as_much(launches: i
     if found:
         assert judged.place == CodeLine("callbacks.py", 14, "Best.on_train_batch_end")
         assert judged.share == pytest.approx(0.4)
+    # Who asks for that cause, as `whatif --without` does, gets the same.
+    again = judgement_of(made_samples.a_callback_of_several_labels(launches), judged.cause)
+    assert again == judged
 
 
 @pytest.mark.parametrize(
