@@ -118,6 +118,9 @@ def _explained(
 ) -> Explanation:
     if mixed is not None and mixed.stores is not None:
         return Explanation(place=mixed.line, stores=mixed.stores)
+    if mixed is not None and mixed.called_from is not None:
+        place, spent_in = mixed.called_from, mixed.line
+        return Explanation(place=place, spent_in=spent_in, other_batches=True, together=mixed.parts)
     if mixed is not None and mixed.aside:
         return Explanation(place=mixed.line, callbacks=True, together=mixed.parts)
     found = CAUSES[name].explain(host, share, ps_per_step)

@@ -6,7 +6,7 @@
 --   sources | ints | sources that have the steps
 -- columns:
 --   source_id
---   op_name | text | name of the op
+--   made_by | text | name of the op
 --   made_ps | ps | begin of the op
 --   made_to_ps | ps | end of the op
 --   took_ps | ps | duration of its gradient
@@ -19,7 +19,7 @@ WITH gradients AS (
 
 SELECT
   g.source_id,
-  m.name AS op_name,
+  m.name AS made_by,
   f.ts_ps AS made_ps,
   COALESCE(m.ts_ps + m.dur_ps, f.ts_ps) AS made_to_ps,
   COALESCE(s.dur_ps, 0) AS took_ps
