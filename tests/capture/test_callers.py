@@ -6,25 +6,41 @@ import pytest
 
 from stepscope.capture.callers import Caller
 from stepscope.capture.loops import NOWHERE
+from stepscope.capture.pace import StepWatcher, unsettled, why_no_steps
 from stepscope.capture.plan import WARMUP
 
 S = 1_000_000_000
 
 
 @pytest.mark.parametrize(
-    ("lasts_ns", "settled", "ready_after"),
+    ("lasts_ns", "settled", "anew", "ready_after"),
     [
-        pytest.param(S // 1000, lambda number: number > 2, WARMUP + 2, id="all but two settle"),
-        pytest.param(S // 1000, lambda number: False, WARMUP + 10, id="short ones never settle"),
-        pytest.param(3 * S, lambda number: False, WARMUP + 3, id="long ones never settle"),
-        pytest.param(3 * S, lambda number: number % 4 == 0, WARMUP + 11, id="some of long ones settle"),
+        pytest.param(S // 1000, lambda number: number > 2, False, WARMUP + 2, id="all but two settle"),
+        pytest.param(S // 1000, lambda number: False, False, WARMUP + 10, id="short ones never settle"),
+        pytest.param(3 * S, lambda number: False, False, WARMUP + 3, id="long ones never settle"),
+        pytest.param(S, lambda number: False, False, WARMUP + 8, id="they may after three seconds"),
+        pytest.param(S, lambda number: False, True, WARMUP + 3, id="those made anew do not"),
+        pytest.param(
+            3 * S, lambda number: number % 4 == 0, False, WARMUP + 11, id="some of long ones settle"
+        ),
     ],
 )
-def test_calls_that_never_settle_are_steps_all_the_same(lasts_ns, settled, ready_after):
+def test_calls_that_never_settle_are_steps_all_the_same(lasts_ns, settled, anew, ready_after):
     """A program that compiles in each step for seconds may end before many more."""
-    caller = Caller("optimizer", "SGD.step", NOWHERE)
+    caller = Caller("optimizer", "SGD.step", NOWHERE, anew)
     for number in range(1, 100):
         caller.saw(number * lasts_ns, number * lasts_ns, (number + 1) * lasts_ns, settled(number))
         if caller.ready(WARMUP):
             break
     assert number == ready_after
+
+
+@pytest.mark.parametrize(
+    ("settled", "why"), [(0, "each of the last 5 traced or compiled"), (2, "the last 2 of")]
+)
+def test_why_nothing_was_recorded_says_that_all_calls_compiled(settled, why):
+    pace = StepWatcher(WARMUP)
+    for number in range(1, 6):
+        pace.saw("jax", ("jax", "train", (), 0), "train", number, number, number + 1, number > 5 - settled)
+    assert why in why_no_steps(pace.told(), WARMUP)
+    assert unsettled(pace.told()) is (not settled)

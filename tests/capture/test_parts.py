@@ -263,15 +263,21 @@ def test_what_never_settles_is_recorded_all_the_same() -> None:
 
 
 def test_functions_made_anew_for_each_call_are_one() -> None:
-    """By their code, once there are many of them; a few of one code are several functions."""
+    """By their code, once there are some of them and each was called once, or many; a few of one code that
+    are called again are several functions."""
     from stepscope.capture.callers import Identities
 
-    identities = Identities()
-    kept = [(lambda value: value) for _ in range(20)]
-    numbers = [identities.of(function, function.__code__) for function in kept]
-    assert len(set(numbers[:8])) == 8
-    assert len(set(numbers[8:])) == 1
-    assert identities.of(kept[0], kept[0].__code__) == numbers[8]
+    for again, first in ((False, 3), (True, 8)):
+        identities = Identities()
+        kept = [(lambda value: value) for _ in range(20)]
+        numbers = []
+        for function in kept:
+            numbers.append(identities.of(function, function.__code__))
+            if again and len(numbers) == 2:
+                identities.of(function, function.__code__)
+        assert len(set(numbers[:first])) == first
+        assert len(set(numbers[first:])) == 1
+        assert identities.of(kept[0], kept[0].__code__) == numbers[8]
     other = [(lambda: None), (lambda: None)]
     assert identities.of(other[0], other[0].__code__) != identities.of(other[1], other[1].__code__)
     assert identities.of(5, None) == ("id", id(5))

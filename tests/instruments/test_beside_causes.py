@@ -71,6 +71,27 @@ def test_callbacks_take_most_where_nothing_beside_them_takes_as_much(launches: i
     if found:
         assert judged.place == CodeLine("callbacks.py", 14, "Best.on_train_batch_end")
         assert judged.share == pytest.approx(0.4)
+    # Who asks for that cause, as `whatif --without` does, gets the same.
+    again = judgement_of(made_samples.a_callback_of_several_labels(launches), judged.cause)
+    assert again == judged
+
+
+@pytest.mark.parametrize(
+    ("batches", "draws", "trains", "found"),
+    [(3, True, False, True), (2, True, False, False), (3, False, False, False), (3, True, True, False)],
+    ids=["of its own", "one of each", "none of the step", "of the training"],
+)
+def test_a_loop_over_other_batches_is_named_with_all_that_it_takes(
+    batches: int, draws: bool, trains: bool, found: bool
+) -> None:
+    judged = judgement_of(made_samples.a_loop_over_other_batches(batches, draws, trains))
+    assert judged.other_batches is found
+    if found:
+        main, evaluate = CodeLine("train.py", 40, "main"), CodeLine("train.py", 26, "evaluate")
+        assert (judged.place, judged.spent_in) == (main, evaluate)
+        assert judged.share == pytest.approx(0.7)
+        assert sorted(part.label for part in judged.together) == ["dispatch", "input", "python"]
+        assert judged.left_ps == pytest.approx(0.3 * judged.mean_ps)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,29 @@ def test_gradients_count_to_what_made_them(arrows: bool, encoder: int, asking: i
 
 
 @pytest.mark.parametrize(
+    ("seen", "then", "called"),
+    [(2.0, 8.0, None), (6.1, 8.0, "Encoder.forward"), (2.0, 6.1, "Head.forward")],
+    ids=["in no sample", "in the first", "in the second"],
+)
+def test_the_sample_before_an_op_does_not_tell_who_called_it(
+    seen: float, then: float, called: str | None
+) -> None:
+    """It may be of a call without gradients that was over by then."""
+    tables = a_step(arrows=True)
+    made = tables.rows["slice"][0]
+    made["ts_ps"], made["dur_ps"] = 6 * UNIT_PS, UNIT_PS // 4
+    tables.rows["flow"][0]["ts_ps"] = made["ts_ps"]
+    encoder, head, _ = tables.rows["stack_sample"]
+    encoder["seen_ps"], head["seen_ps"] = round(seen * UNIT_PS), round(then * UNIT_PS)
+    turns_ps = (5 if seen < 5 else 7) * UNIT_PS
+    encoder["weight_ps"] = turns_ps - encoder["ts_ps"]
+    head |= {"ts_ps": turns_ps, "weight_ps": 15 * UNIT_PS - turns_ps}
+    query = queried(tables)
+    _, gradients = calls_of_ops(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]))
+    assert [path[-1].function for path in gradients] == ([called] if called else [])
+
+
+@pytest.mark.parametrize(
     ("function", "share"),
     [
         ("_checkpoint_hook.__init__.unpack_hook", 12 / 40),

@@ -311,6 +311,8 @@ def a_callback_that_evaluates() -> Tables:
 
 _LOADER = "torch/utils/data/dataloader"
 NEXT: Frame = ("_BaseDataLoaderIter.__next__", f"{_LOADER}.py", 725, "torch.utils.data.dataloader", "library")
+_AUTOGRAD = "torch.autograd.graph"
+BACKWARD: Frame = ("_engine_run_backward", "torch/autograd/graph.py", 9, _AUTOGRAD, "library")
 GET: Frame = ("Queue.get", "multiprocessing/queues.py", 122, "multiprocessing.queues", "python")
 
 
@@ -529,7 +531,6 @@ def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
         facts = {"phase": phase, "slice_id": row["id"], "category": "fwdbwd", "ts_ps": row["ts_ps"]}
         tables.add("flow", flow_id=1, **facts)
     sampled = stacks(MAIN, ("Net.forward", "net.py", 21, "net", "program"))
-    backward = ("_engine_run_backward", "torch/autograd/graph.py", 9, "torch.autograd.graph", "library")
     for table in ("frame", "stack"):
         tables.rows[table] = sampled.rows[table]
     again = (
@@ -540,7 +541,7 @@ def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
         "library",
     )
     parent = 0
-    for function, file, line, module, code in (backward, again):
+    for function, file, line, module, code in (BACKWARD, again):
         frame = tables.add("frame", function=function, file=file, line=line, module=module, code=code)["id"]
         parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=0)["id"]
     asks, computes_again = parent - 1, parent

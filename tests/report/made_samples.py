@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tests.draw import Tables
-from tests.report.made_recordings import MAIN, MS, ON_BATCH_END, Frame
+from tests.report.made_recordings import BACKWARD, MAIN, MS, NEXT, ON_BATCH_END, Frame
 
 Look = tuple[int, Sequence[Frame], Sequence[Frame]]
 """Milliseconds, and the stacks of the main thread and of another one, the outermost frame first."""
@@ -98,7 +98,35 @@ def a_callback_of_several_labels(launches: int = 2) -> Tables:
     )
 
 
+def a_loop_over_other_batches(batches: int = 3, draws: bool = True, trains: bool = False) -> Tables:
+    """A function that the loop calls takes 7 of 10 ms, by several labels, and draws batches there; so many
+    are drawn in each step. draws: the loop draws batches, too; trains: gradients are taken in that function.
+    """
+    evaluate: Frame = ("evaluate", "train.py", 26, "__main__", "program")
+    tables = samples(
+        (3, (MAIN, evaluate, BACKWARD if trains else EXECUTE), ()),
+        (2, (MAIN, evaluate, NEXT), ()),
+        (2, (MAIN, evaluate), ()),
+        (1, (MAIN, NEXT if draws else EXECUTE), ()),
+        (2, (MAIN, EXECUTE), ()),
+    )
+    for frame in tables.rows["frame"]:
+        frame["has_loop"] = frame["function"] == "main"
+    track = tables.add("track", kind="thread", process="cpu", name="python")["id"]
+    for step in tables.rows["step_stored"]:
+        for number in range(batches):
+            times = {"ts_ps": step["ts_ps"] + number * MS, "dur_ps": MS // 100, "self_ps": MS // 100}
+            facts = {"step": step["id"], "name": "IteratorGetNextOp::DoCompute", "depth": 0}
+            tables.add("slice", track_id=track, **times, **facts)
+    return tables
+
+
 def judged() -> Iterator[tuple[str, Tables]]:
     """Those of which the judgement is listed, by their names."""
-    for make in (waiting_for_a_lock_of_a_sleeper, two_lines_of_python, a_callback_of_several_labels):
+    for make in (
+        waiting_for_a_lock_of_a_sleeper,
+        two_lines_of_python,
+        a_callback_of_several_labels,
+        a_loop_over_other_batches,
+    ):
         yield make.__name__.replace("_", " "), make()

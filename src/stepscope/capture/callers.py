@@ -2,7 +2,7 @@
 
 import weakref
 from collections import deque
-from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Set, Tuple
 
 from .loops import NOWHERE, Site
 
@@ -36,8 +36,12 @@ _LOOKED_AT, _UNSETTLED = 10, 8
 _FEWEST_LOOKED_AT, _UNSETTLED_NS = 3, 10_000_000_000
 """Nor does one whose calls, so many after the warm-up, have all done so for so long: a program may end before
 ten more of them."""
-_ALIKE = 8
-"""From this many functions with the same code on, they count as one that is made anew each time."""
+_ANEW_NS = 3_000_000_000
+"""The same of a function that is made anew for each call: it can only be compiled again."""
+ANEW = "anew"
+_ALIKE, _ALIKE_ONCE = 8, 3
+"""After this many functions with the same code, they count as one that is made anew each time; after the
+second number as long as none of them was called again."""
 _LATEST = 50
 _TINY_NS, _FEW = 2_000_000, 10
 """Calls that follow one another this closely may be parts of a step, if a loop surrounds their loop. The
@@ -76,10 +80,11 @@ class WatchedCall(NamedTuple):
 
 
 class Caller:
-    """A callee that is called repeatedly. name: display name."""
+    """A callee that is called repeatedly. name: display name; anew: it is made anew for each call."""
 
-    def __init__(self, how: str, name: str, site: Site = NOWHERE) -> None:
+    def __init__(self, how: str, name: str, site: Site = NOWHERE, anew: bool = False) -> None:
         self.how = how
+        self.anew = anew
         self.name = name
         self.site = site
         self.count = 0
@@ -105,7 +110,11 @@ class Caller:
             return self.latest.count(False) >= _UNSETTLED
         if self.count < warmup + _FEWEST_LOOKED_AT or any(self.latest):
             return False
-        return self.spans[-1][2] - self.spans[0][2] >= _UNSETTLED_NS
+        return self.spans[-1][2] - self.spans[0][2] >= (_ANEW_NS if self.anew else _UNSETTLED_NS)
+
+    def unsettled(self) -> int:
+        """How many of the latest calls traced or compiled something, when all of those looked at did."""
+        return 0 if any(self.latest) else len(self.latest)
 
     def loop(self) -> Optional[int]:
         """Identity of the code with the loop of the steps. Keras loops by itself; the loop around its call
@@ -144,6 +153,8 @@ class Identities:
     def __init__(self) -> None:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._made: Dict[Tuple[str, int, str], int] = {}
+        self._again: Set[Tuple[str, int, str]] = set()
+        """Those of which one was called twice."""
         self._next = 0
 
     def of(self, function: Any, code: Any) -> Tuple[Any, ...]:
@@ -156,8 +167,10 @@ class Identities:
                 self._next += 1
                 if place is not None:
                     self._made[place] = self._made.get(place, 0) + 1
+            elif place is not None:
+                self._again.add(place)
         except TypeError:  # an object without weak references, or without a hash
             return ("id", id(function))
-        if place is not None and self._made[place] > _ALIKE:
-            return place
+        if place is not None and self._made[place] > (_ALIKE if place in self._again else _ALIKE_ONCE):
+            return (ANEW, *place)
         return ("number", number)

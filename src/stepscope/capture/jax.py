@@ -16,6 +16,7 @@ from typing import Any, Callable, Collection, Dict, Optional, Tuple
 from . import clocks
 from .callers import WatchedCall
 from .disabled_jit import PlainCalls
+from .eager_gradients import EagerGradients
 from .places import code_of, is_framework
 from .recorder import Recorder
 
@@ -28,7 +29,7 @@ _HELPERS = ("_run_python_pjit", "_python_pjit_helper")
 def watch(recorder: Recorder) -> None:
     """Reports every call of a function jitted by the program."""
     import jax
-    from jax._src import core, pjit
+    from jax._src import api, core, pjit
 
     helper = next((name for name in _HELPERS if hasattr(pjit, name)), None)
     if helper is None or not hasattr(pjit, "_get_fastpath_data"):
@@ -42,10 +43,12 @@ def watch(recorder: Recorder) -> None:
     ops = _Ops(recorder, jax, plain)
     signature = inspect.signature(getattr(pjit, helper))
     clean = getattr(core, "trace_state_clean", lambda: True)
-    calls = _JittedCalls(recorder, jax, pjit, ops, signature, clean)
+    gradients = EagerGradients(recorder, jax, clean)
+    calls = _JittedCalls(recorder, jax, pjit, ops, signature, clean, gradients)
     recorder.patches.wrap(pjit, helper, calls.watched_helper)
     recorder.patches.wrap(pjit, "_get_fastpath_data", calls.watched_path)
     ops.watch(core)
+    gradients.watch(api, lambda: not plain.are_made(), calls.step_seen)
     _watch_jit(recorder, pjit, plain)
     _watch_compilation(recorder)
     _stay_out_of_places()
@@ -64,8 +67,10 @@ class _JittedCalls:
         ops: "_Ops",
         signature: inspect.Signature,
         clean: Callable[[], bool],
+        gradients: EagerGradients,
     ) -> None:
-        """signature: of the helper. clean: nothing is being traced."""
+        """signature: of the helper. clean: nothing is being traced. gradients: what is called within one is
+        part of it."""
         self._recorder = recorder
         self._local = recorder.local
         self._jax = jax
@@ -74,6 +79,12 @@ class _JittedCalls:
         self._signature = signature
         self._function_at = list(signature.parameters).index("fun")
         self._clean = clean
+        self._gradients = gradients
+
+    def step_seen(self) -> None:
+        """A call was seen that is a better mark of a step than ops."""
+        if self._ops.end():
+            self.forget()
 
     def forget(self) -> None:
         """JAX remembers that there was no fast path. What was compiled is kept elsewhere, and stays."""
@@ -122,14 +133,15 @@ class _JittedCalls:
         """A jitted function was called. args, kwargs: of the helper that calls it."""
         recorder, local = self._recorder, self._local
         self._compiled(function, args, kwargs, end_ns)
+        if self._gradients.are_taken():
+            return
         if is_framework(_file(function)):
             if self._ops.wanted():
                 local.jitted = function
                 self._ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
             return
         local.jitted = function
-        if self._ops.end():
-            self.forget()
+        self.step_seen()
         recorder.step(
             WatchedCall(
                 "jax",

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 from . import clocks
 from .folder import write_whole
 from .log_filter import write
-from .pace import why_no_steps
+from .pace import unsettled, why_no_steps
 from .plan import RecordingPlan
 from .scratch import prepared, uses
 from .signals import Passing
@@ -236,6 +236,10 @@ def why_not(outcome: ProgramEnd, plan: RecordingPlan) -> List[str]:
     names = ", ".join(sorted({name for names in outcome.frameworks for name in names}))
     if not calls:
         todo = "Mark the steps of a loop of its own with stepscope.capture.step(i)."
+    elif unsettled(calls):
+        todo = (
+            "Let it run longer. Where each step calls the same function object, --warmup 0 records at once."
+        )
     else:
         todo = "Let it run longer, or wait less: --warmup 0."
     return [f"{why_no_steps(calls, plan.warmup)}{ended} ({names} was imported).", todo]

@@ -8,7 +8,7 @@ when it goes on tracing and compiling, which is then what there is to record.
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from .callers import LEVELS, Caller, WatchedCall
+from .callers import ANEW, LEVELS, Caller, WatchedCall
 from .loops import NOWHERE, Loop, Site
 
 _MANY_OPS = 50
@@ -49,7 +49,7 @@ class StepWatcher:
         """Counts a call. begin_ns: of the step that it may be."""
         caller = self.callers.get(key)
         if caller is None:
-            caller = self.callers[key] = Caller(how, name, site)
+            caller = self.callers[key] = Caller(how, name, site, anew=ANEW in key)
         caller.saw(begin_ns, call_ns, end_ns, settled)
         return caller
 
@@ -210,13 +210,25 @@ class StepWatcher:
         """The callees and their counts, most frequent first: facts for why nothing was recorded."""
         most = sorted(self.callers.values(), key=lambda caller: (LEVELS.index(caller.how), -caller.count))
         return [
-            {"how": caller.how, "name": caller.name, "calls": caller.count, "settled": caller.settled}
+            {
+                "how": caller.how,
+                "name": caller.name,
+                "calls": caller.count,
+                "settled": caller.settled,
+                "unsettled": caller.unsettled(),
+            }
             for caller in most[:5]
         ]
 
 
 def _heaviest(callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...]]:
     return max(callers, key=lambda key: callers[key].weight_ns(), default=None)
+
+
+def unsettled(calls: List[Dict[str, Any]]) -> bool:
+    """Whether nothing was recorded because each call that was seen several times compiled, from `told`."""
+    best = max(calls, key=lambda call: (call["settled"], call["calls"]), default={})
+    return bool(best.get("unsettled", 0) > 1)
 
 
 def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
@@ -228,6 +240,11 @@ def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
             "stepped, no DataLoader drawn from, no model of PyTorch called"
         )
     best = max(calls, key=lambda call: (call["settled"], call["calls"]))
+    if unsettled(calls):
+        return (
+            f"it ended before its calls of {best['name']} ({best['how']}) could count as steps: each of the "
+            f"last {best['unsettled']} traced or compiled something, as in a warm-up"
+        )
     return (
         f"it never got past the warm-up of {warmup} settled steps; seen: {best['calls']} x {best['name']} "
         f"({best['how']}), the last {best['settled']} of them without tracing or compilation"

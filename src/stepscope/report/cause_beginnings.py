@@ -82,6 +82,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
     "python": (
         Beginning(lambda judgement: judgement.callbacks, "callbacks of Keras take {part}"),
+        Beginning(lambda judgement: judgement.other_batches, "a loop over other batches takes {part}"),
         Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),
         # Only calls of Python were recorded: ops may run in them.
         Beginning(_shows_no_op, "with no op recorded, Python takes {part}"),

@@ -57,8 +57,8 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
             finding = _weighed(finding, labels, judged)
         if finding.slug == "input-wait" and (work := _loader_work(judged)):
             finding = replace(finding, action=_OF_LOADER[work])
-        if finding.slug == "input-wait" and any(map(_callbacks_wait, judged)):
-            finding = replace(finding, title="Callbacks of Keras wait for input of their own")
+        if finding.slug == "input-wait" and (waits := next(filter(None, map(_waits_aside, judged)), None)):
+            finding = replace(finding, title=waits)
         kept.append(finding)
     return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))
 
@@ -78,11 +78,15 @@ def _loader_work(judged: Sequence[Judgement]) -> LoaderWork | None:
     return next((work[0] for work in works if work is not None), None)
 
 
-def _callbacks_wait(judgement: Judgement) -> bool:
-    """Whether most of the wait for input lies in callbacks, which predict or evaluate with batches of their
-    own, and not in the training."""
+def _waits_aside(judgement: Judgement) -> str | None:
+    """What waits where most of the wait for input lies in callbacks or in a loop, which predict or evaluate
+    with batches of their own, and not in the training."""
     within = next((part.share for part in judgement.together if part.label == "input"), 0.0)
-    return judgement.callbacks and 2 * within > judgement.share_of("input")
+    if 2 * within <= judgement.share_of("input"):
+        return None
+    if judgement.other_batches:
+        return "A loop over other batches waits for input"
+    return "Callbacks of Keras wait for input of their own" if judgement.callbacks else None
 
 
 def _weighed(finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]) -> ReportFinding:

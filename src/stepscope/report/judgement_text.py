@@ -181,7 +181,11 @@ def _together(judgement: Judgement) -> list[str]:
     whole = units.show(sum(part.share for part in judgement.together), "ratio")
     each = [f"{LOOKS[part.label].word} {units.show(part.share, 'ratio')}" for part in judgement.together]
     ops = units.show(judgement.share_of("compute"), "ratio")
-    if judgement.callbacks or "compute" in {part.label for part in judgement.together}:
+    if (
+        judgement.callbacks
+        or judgement.other_batches
+        or "compute" in {part.label for part in judgement.together}
+    ):
         return [f"What runs there takes of a step: {', '.join(each)}."]
     return [f"That line takes {whole} of a step in all, beside {ops} for ops: {', '.join(each)}."]
 

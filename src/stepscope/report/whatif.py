@@ -119,11 +119,7 @@ def _limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | 
 
 
 def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
-    what = (
-        f"the ops that stand out, {shortened(judgement.op_type)}"
-        if judgement.op_type and judgement.cause == "compute"
-        else judgement.cause
-    )
+    what = _what_goes(judgement)
     if not judgement.share:
         yield f"A step would take as long as now, {_ps(judgement.mean_ps)}: {what} takes no time of it."
         return
@@ -142,6 +138,14 @@ def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
         mean = _ps(judgement.mean_ps)
         yield f"No prediction: what is left of {mean} without {what} is not known well enough."
         yield _decides(judgement)
+
+
+def _what_goes(judgement: Judgement) -> str:
+    if judgement.callbacks or judgement.other_batches:
+        return "callbacks" if judgement.callbacks else "the loop over other batches"
+    if judgement.op_type and judgement.cause == "compute":
+        return f"the ops that stand out, {shortened(judgement.op_type)}"
+    return judgement.cause
 
 
 def _decides(judgement: Judgement) -> str:

@@ -94,6 +94,11 @@ class HostSteps:
         waits for a device."""
         return dict(self.ask("purposes_in_steps"))
 
+    @cached_property
+    def batches(self) -> int:
+        """How many batches are drawn within its steps."""
+        return sum(batches for (batches,) in self.ask("batches_in_steps"))
+
     @property
     def stores(self) -> Stored:
         """What most of the storing is: who saves a checkpoint also notes that in a summary."""

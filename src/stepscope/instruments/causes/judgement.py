@@ -285,6 +285,8 @@ class Explanation:
     """The line of the cause and another one with nearly as much of it; empty where one has most."""
     callbacks: bool = False
     """Whether the cause is what callbacks of Keras do, whatever runs there."""
+    other_batches: bool = False
+    """Whether it is a loop over batches that are not those of the steps, likewise."""
     copied_bytes: int | None = None
     """Where copying is the cause, what a mean step copies on a processor, as far as shapes tell."""
     samples: SampleCounts | None = None

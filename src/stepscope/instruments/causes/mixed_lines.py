@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.call_paths import CallPath, innermost_call
+from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import LabelShare, Stored
 from stepscope.instruments.causes.thresholds import CauseThresholds
@@ -20,6 +20,8 @@ TOGETHER: tuple[Label, ...] = ("python", "copy", "wait")
 
 _MOST_OF_STEP, _NEARLY_ALL = 0.5, 0.9
 """What takes this part of a step beside the training limits it. A label with nearly all of it tells that."""
+_OTHER_BATCHES = 2
+"""Batches that a function draws in a step, beside that of the step, where it loops over them."""
 
 
 class MixedLine(NamedTuple):
@@ -30,6 +32,8 @@ class MixedLine(NamedTuple):
     by_step: Mapping[int, int] = {}
     """Picoseconds by step of what is beside the training; empty for other lines."""
     stores: Stored | None = None
+    called_from: CodeLine | None = None
+    """The line of the steps' loop that calls it, where it is a loop over other batches."""
 
     @property
     def aside(self) -> bool:
@@ -44,7 +48,8 @@ class MixedLine(NamedTuple):
 
 def aside_line(host: HostSteps) -> MixedLine | None:
     """The line of what takes most of a step beside the training and runs ops of its own: callbacks of Keras,
-    or what stores a checkpoint or a summary. What has little else than its own label is a cause by itself."""
+    a loop over other batches, or what stores a checkpoint or a summary. What has little else than its own
+    label is a cause by itself."""
     stacks = host.stacks.stacks.values()
     hooks = {stack: path for found in stacks for stack, path in found.hooks.items() if path}
     if (called := _line_of(host, hooks, CauseThresholds.stands_out)) is not None:
@@ -56,6 +61,8 @@ def aside_line(host: HostSteps) -> MixedLine | None:
             if 2 * itself < called.share or called.parts[0].share < CauseThresholds.stands_out
             else None
         )
+    if (drawing := _other_batches(host)) is not None:
+        return drawing if drawing.parts[0].share < _NEARLY_ALL * drawing.share else None
     stores = {
         stack: path
         for found in stacks
@@ -68,6 +75,35 @@ def aside_line(host: HostSteps) -> MixedLine | None:
     if host.purposes.get(host.stores, 0) < max(host.purposes.values(), default=1):
         return None
     return stored._replace(stores=host.stores)
+
+
+def _other_batches(host: HostSteps) -> MixedLine | None:
+    """The function with most of a step that draws batches of its own, as an evaluation does, where the loop
+    of the steps draws theirs: it takes no gradient, and draws several in each."""
+    drawing: set[FunctionKey] = set()
+    training: set[FunctionKey] = set()
+    of_loop, loops = False, host.stacks.loops
+    calls: dict[int, CallPath] = {}
+    for found in host.stacks.stacks.values():
+        for stack, path in found.paths.items():
+            inner = max((n for n, call in enumerate(path) if function_of(call) in loops), default=-1)
+            called = path[inner + 1 : inner + 2] if inner >= 0 else ()
+            if called:
+                calls[stack] = path[inner:]
+                if stack in found.gradients:
+                    training.add(function_of(called[0]))
+            if inner >= 0 and found.meanings[stack].label == "input":
+                of_loop = of_loop or not called
+                drawing.update(map(function_of, called))
+    others = drawing - training
+    if not of_loop or not others:
+        return None
+    within = {stack: path[1:] for stack, path in calls.items() if function_of(path[1]) in others}
+    line = _line_of(host, within)
+    if line is None or host.batches <= _OTHER_BATCHES * len(host.all_steps):
+        return None
+    callers = Counter(calls[stack][0] for _, stack, _, _ in host.sampled_parts if stack in within)
+    return line._replace(called_from=callers.most_common(1)[0][0])
 
 
 def _most_of_rest(host: HostSteps, stacks: Mapping[int, CallPath]) -> float:

@@ -49,7 +49,9 @@ def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
 
 def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
-    itself."""
+    itself. What ranks first is the same whether it was asked for or not."""
+    if name is not None and (first := judge_host(host)).cause == name:
+        return first
     weighed, top = weigh(host.steps, host.contention), host.top_op
     mixed = aside_line(host) if name is None else None
     if mixed is not None:
@@ -116,6 +118,9 @@ def _explained(
 ) -> Explanation:
     if mixed is not None and mixed.stores is not None:
         return Explanation(place=mixed.line, stores=mixed.stores)
+    if mixed is not None and mixed.called_from is not None:
+        place, spent_in = mixed.called_from, mixed.line
+        return Explanation(place=place, spent_in=spent_in, other_batches=True, together=mixed.parts)
     if mixed is not None and mixed.aside:
         return Explanation(place=mixed.line, callbacks=True, together=mixed.parts)
     found = CAUSES[name].explain(host, share, ps_per_step)
