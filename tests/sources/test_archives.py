@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import random
 import struct
 import tarfile
 import zipfile
@@ -104,6 +105,26 @@ def test_recordings_in_archives(tmp_path: Path, make: object) -> None:
     }
     assert all(one.path == f"{archive}!{one.member}" for one in found.sources)
     assert dict(found.seen) == {"text file": 1}
+
+
+@pytest.mark.parametrize("ending", ["tar.xz", "tar.bz2", "tar.gz", "tar", "zip"])
+def test_members_are_reached_whole_without_walking_the_archive_again(tmp_path: Path, ending: str) -> None:
+    """As they are where another process has looked at the archive: it knows their names. Each is longer than
+    what is looked at to tell its format."""
+    numbers = random.Random(7)
+    members = {f"m{number}.bin": numbers.randbytes(200_000) for number in range(3)}
+    path = tmp_path / f"in.{ending}"
+    if ending == "zip":
+        make_zip(path, members, zipfile.ZIP_LZMA)
+        packing = "plain"
+    else:
+        packing = {"xz": "xz", "bz2": "bz2", "gz": "gzip", "tar": "plain"}[ending.split(".")[-1]]
+        make_tar(path, members, f"w:{ending.partition('.')[2]}")
+    spool = Spool()
+    for name, data in members.items():
+        place = spool.reach(ByteLocation(str(path), unpack=(packing, name)), name)
+        assert Path(place.path).read_bytes() == data
+    spool.close()
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,10 @@ def members(path: Path, shown: str, packing: str | None) -> Iterator[Member | Sk
 
 def find_member(path: Path, packing: str | None, name: str) -> BinaryIO:
     """The bytes of one member as stored in the archive. KeyError when it is no longer there."""
-    for found in _members(path, str(path), packing, name):
+    walked = _members(path, str(path), packing, name)
+    for found in walked:
         if isinstance(found, Member) and found.name == name:
-            return chain(found.peek.taken, found.rest)
+            return chain(found.peek.taken, found.rest, kept=walked)
     raise KeyError(name)
 
 
@@ -72,14 +73,15 @@ def _members(
     return tars.members(path, shown, packing, only)
 
 
-def chain(taken: bytes, rest: BinaryIO) -> BinaryIO:
-    """A stream of bytes already taken, followed by what is left."""
-    return cast("BinaryIO", _Chain(taken, rest))
+def chain(taken: bytes, rest: BinaryIO, kept: object = None) -> BinaryIO:
+    """A stream of bytes already taken, followed by what is left. kept: lives as long as the stream; what
+    walks an archive closes it when it is gone."""
+    return cast("BinaryIO", _Chain(taken, rest, kept))
 
 
 class _Chain:
-    def __init__(self, taken: bytes, rest: BinaryIO) -> None:
-        self._taken, self._rest = taken, rest
+    def __init__(self, taken: bytes, rest: BinaryIO, kept: object) -> None:
+        self._taken, self._rest, self._kept = taken, rest, kept
 
     def read(self, size: int = -1) -> bytes:
         if not self._taken:
