@@ -19,7 +19,7 @@ import pytest
 
 import stepscope
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource
-from stepscope.sources import limits
+from stepscope.sources import limits, tars
 from stepscope.sources.damage import DamagedArchive
 from stepscope.sources.find import FoundSources, find
 from stepscope.sources.source import ByteLocation, Source
@@ -124,6 +124,23 @@ def test_members_are_reached_whole_without_walking_the_archive_again(tmp_path: P
     for name, data in members.items():
         place = spool.reach(ByteLocation(str(path), unpack=(packing, name)), name)
         assert Path(place.path).read_bytes() == data
+    spool.close()
+
+
+def test_an_archive_is_read_no_more_often_for_more_members(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members are asked for in any order: the largest is decoded first."""
+    members = {f"m{number}.bin": bytes([number]) * 100 for number in range(30)}
+    path = make_tar(tmp_path / "in.tar.xz", members, "w:xz")
+    walked = []
+    real = tars.members
+    monkeypatch.setattr(tars, "members", lambda *given: walked.append(1) or real(*given))
+    spool = Spool()
+    for name in random.Random(7).sample(sorted(members), len(members)):
+        place = spool.reach(ByteLocation(str(path), unpack=("xz", name)), name)
+        assert Path(place.path).read_bytes() == members[name]
+    assert len(walked) == 2
     spool.close()
 
 

@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,21 @@ def test_a_merge_of_more_runs_is_fuller(tmp_path):
 def test_packed_files_are_compared_as_well(tmp_path):
     shutil.copytree(SESSION, tmp_path / "packed")
     assert len(stepscope.open(str(tmp_path / "packed")).query("SELECT 1 FROM step").rows()) == 12
+
+
+def test_a_packed_archive_says_the_same_when_it_is_opened_again(tmp_path):
+    """Its members are known then, and were not unpacked to look at them."""
+    for form in ("run_meta", "timeline"):
+        write(tmp_path / "runs", form)
+    path = tmp_path / "runs.tar.xz"
+    with tarfile.open(path, "w:xz") as archive:
+        archive.add(tmp_path / "runs", "runs")
+    first = asked(path)
+    assert first[0] == len(RUNS)
+    assert asked(path) == first
+    for entry in (tmp_path / "cache" / "entries").iterdir():
+        shutil.rmtree(entry)
+    assert asked(path) == first
 
 
 def test_other_runs_are_all_read(tmp_path):

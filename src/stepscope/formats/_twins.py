@@ -119,14 +119,15 @@ def tagged_steps(source: Source) -> set[int]:
     """Numbers of the steps whose run metadata an event file holds, by its tags (step_15).
 
     Only the framing and the tags are looked at; a damaged file gives the steps before the damage. Packed
-    files and members of archives give none, so their timelines are read as well.
+    files give none, so their timelines are read as well.
     """
-    if source.bytes.codec != "plain" or source.bytes.unpack:
+    place = source.spooled or source.bytes
+    if place.codec != "plain" or place.unpack:
         return set()
     steps: set[int] = set()
-    with Path(source.bytes.path).open("rb") as file:
-        file.seek(source.bytes.offset)
-        end = source.bytes.offset + (source.bytes.length or source.size)
+    with Path(place.path).open("rb") as file:
+        file.seek(place.offset)
+        end = place.offset + (place.length or source.size)
         for _ in range(_RECORDS):
             header = file.read(12)
             if len(header) < 12:

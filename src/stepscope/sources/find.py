@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path, PurePosixPath
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
 from stepscope.sources import capture_folder, dump_folder, recording_tables
+from stepscope.sources.damage import DamagedArchive
 from stepscope.sources.files import FoundFile, files_of, once
 from stepscope.sources.head import INSTEAD
 from stepscope.sources.inspection import (
@@ -201,7 +203,22 @@ def _look(
         # What this version does not recognise the next one may.
         if any(item.decoder for item in known.items):
             memory.remember(key, known)
-    return known
+        return known
+    return Inspection(tuple(_unpacked_items(known.items, spool)), known.skipped)
+
+
+def _unpacked_items(items: Sequence[InspectedItem], spool: Spool) -> Iterator[InspectedItem]:
+    """Items of a file that was looked at before. Where it holds several recordings that must be unpacked,
+    they are, as by the first look: their bytes tell which of them hold the same runs."""
+    packed = [item.decoder != "" and spool.is_small(item.bytes, item.size) for item in items]
+    several = sum(packed) > 1
+    for item, is_packed in zip(items, packed, strict=True):
+        spooled = None
+        if several and is_packed:
+            # What has been damaged since is told by whoever decodes it.
+            with contextlib.suppress(OSError, KeyError, DamagedArchive, LimitReached):
+                spooled = spool.reach(item.bytes, item.name)
+        yield item._replace(spooled=spooled)
 
 
 _GIVE = (

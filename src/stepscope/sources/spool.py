@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 """Packed bytes that are unpacked at once: 64 MiB at most."""
+_SMALL_BYTES = 64 << 20
+"""Members of at most so many bytes are unpacked together with others of their archive."""
 
 
 class Spool:
@@ -37,6 +39,11 @@ class Spool:
         self._remove: weakref.finalize[..., Spool] | None = None
         self._count = 0
         self._lock = threading.Lock()
+        self._reached: dict[tuple[ByteLocation, int, int], ByteLocation] = {}
+        """Where bytes were unpacked to, by where they lie, and the size and time of that file."""
+        self._asked: set[tuple[str, str, int, int]] = set()
+        """Archives of which a member was asked for."""
+        self._reaching = threading.Lock()
 
     def _new(self) -> Path:
         with self._lock:
@@ -94,8 +101,27 @@ class Spool:
         """
         if not place.unpack:
             return place
+        status = Path(place.path).stat()
+        version = status.st_size, status.st_mtime_ns
+        with self._reaching:
+            known = self._reached.get((place, *version))
+            if known is None and len(place.unpack) > 1:
+                archive = (place.path, place.unpack[0], *version)
+                if archive in self._asked:
+                    self._unpack_small(*archive)
+                    known = self._reached.get((place, *version))
+                self._asked.add(archive)
+            if known is None:
+                known = self._unpack_one(place, shown, status.st_size)
+                self._reached[(place, *version)] = known
+            return known
+
+    def is_small(self, place: ByteLocation, size: int) -> bool:
+        """Whether a place is a member that must be unpacked, and is unpacked together with others."""
+        return len(place.unpack) > 1 and size <= _SMALL_BYTES
+
+    def _unpack_one(self, place: ByteLocation, shown: str, packed: int) -> ByteLocation:
         path = Path(place.path)
-        packed = path.stat().st_size
         outer, *names = place.unpack
         packing = None if outer == "plain" else outer
         from stepscope.sources.archive import find_member
@@ -104,6 +130,23 @@ class Spool:
             stream = find_member(path, packing, names[0]) if names else raw
             start = peek(stream)
             return self.keep(start, stream, shown=shown, packed=packed)
+
+    def _unpack_small(self, path: str, outer: str, packed: int, changed_ns: int) -> None:
+        """Unpacks the members of an archive that are not large. To reach one, all before it are read: who
+        asks for a second is likely to ask for more. What cannot be kept is told to whoever asks for it."""
+        from stepscope.sources.archive import Member, members
+
+        with contextlib.suppress(LimitReached):
+            for found in members(Path(path), path, None if outer == "plain" else outer):
+                if not isinstance(found, Member):
+                    continue
+                place = ByteLocation(path, unpack=(outer, found.name))
+                key = (place, packed, changed_ns)
+                if key in self._reached or not self.is_small(place, found.size):
+                    continue
+                with contextlib.suppress(OSError, DamagedArchive):
+                    shown = f"{path}!{found.name}"
+                    self._reached[key] = self.keep(found.peek, found.rest, shown=shown, packed=packed)
 
     def read(self, place: ByteLocation, shown: str, most: int) -> bytes:
         """All bytes of a small file, unpacked. LimitReached when there are more than `most`; OSError,
@@ -151,6 +194,8 @@ class Spool:
         """Removes the folder. Idempotent."""
         with self._lock:
             self._folder = None
+            self._reached.clear()
+            self._asked.clear()
             if self._remove is not None:
                 self._remove()
 
