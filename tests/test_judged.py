@@ -519,12 +519,18 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
 
 
 @pytest.mark.parametrize(
-    ("within", "title"), [(0.2, "Callbacks of Keras wait for input of their own"), (0.1, "t")]
+    ("aside", "within", "title"),
+    [
+        ("callbacks", 0.2, "Callbacks of Keras wait for input of their own"),
+        ("callbacks", 0.1, "t"),
+        ("other_batches", 0.2, "A loop over other batches waits for input"),
+        ("other_batches", 0.1, "t"),
+    ],
 )
-def test_a_wait_within_callbacks_is_told_as_theirs(within: float, title: str) -> None:
+def test_a_wait_beside_the_training_is_told_as_such(aside: str, within: float, title: str) -> None:
     finding = ReportFinding("input-wait", "high", "t", "i", "a", Table((), (), 0), "")
     found = replace(one("python"), parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
-    found = replace(found, callbacks=True, together=tuple(parts(python=0.6, input=within)))
+    found = replace(found, together=tuple(parts(python=0.6, input=within)), **{aside: True})
     assert weighed([finding], [found])[0].title == title
 
 
