@@ -62,3 +62,14 @@ def test_tensors_of_other_processes_are_no_collectives() -> None:
     text = "".join(str(value) for value in row.values())
     assert "RecvTensor" in text
     assert "collective" not in text
+
+
+def test_tensors_of_other_processes_beside_steps_that_a_recorder_timed() -> None:
+    """`stepscope record` has the steps in one source, and RunMetadata of some in others."""
+    tables = derived(made_recordings.tensors_of_other_processes())
+    tables.source(1)
+    for row in tables.rows["slice"]:
+        row["source_id"] = 1
+    row = only(tables, "unhidden_collectives")
+    assert "RecvTensor" in row["waits"]
+    assert "parameter servers" in row["advice"]

@@ -22,6 +22,7 @@ from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in, is_iterator
 from stepscope.instruments.pipeline.stages import (
     FROM_GENERATOR,
+    FUSED,
     branch,
     call_text,
     made_in_steps,
@@ -190,6 +191,8 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
     file, line, inside, transformation, arguments = place
     stage = branch(name)
     written = words(user_stage or "")
+    if len(written) == 1 and transformation in FUSED.get(written[0], ()):
+        written = [transformation]
     # What the function of a transformation makes is a stage of its own: the function burns no time there.
     nested = transformation is not None and bool(written) and transformation not in written
     return LimitingStage(

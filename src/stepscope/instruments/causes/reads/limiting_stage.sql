@@ -2,7 +2,7 @@
 --
 -- reads: iterator, user_stage
 -- notes: Of several transformations on a line, the one whose kind of data set the stage is: TensorFlow makes several of
---   some, so that places differ from those that a capture counts.
+--   some, so that places differ from those that a capture counts. Of two that became one stage, the place counts.
 -- parameters: run_id, host_id
 -- columns:
 --   branch_name, user_stage, user_position, spoken, file, line, function, transformation, args_json, step_without_ps
@@ -22,7 +22,7 @@ WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.limits = 1
 ORDER BY nulls_last!(
   i.wait_share DESC,
   i.id,
-  CASE WHEN i.user_stage LIKE '%' || u.dataset || '%' THEN 0 ELSE 1 END,
+  CASE WHEN CONCAT(',', REPLACE(i.user_stage, '(', ',')) LIKE '%,' || u.dataset || '%' THEN 0 ELSE 1 END,
   CASE WHEN u.position = i.user_position THEN 0 ELSE 1 END,
   u.id
 )
