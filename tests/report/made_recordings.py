@@ -795,6 +795,11 @@ def an_input_pipeline_that_filters(kept: int = 6, name: str = "Filter") -> Table
     return tables
 
 
+def an_input_pipeline_that_shuffles(handed_on: int = 5) -> Tables:
+    """Behind the stage that limits it, a shuffle on the next line hands on so many of 100 elements."""
+    return an_input_pipeline_that_filters(handed_on, "Shuffle")
+
+
 def a_cache_that_never_fills(taken: object = 10, position: int = 2) -> Tables:
     """Behind the stage that limits the input, of which so many elements of 40 are taken."""
     tables = an_input_pipeline()
@@ -1007,6 +1012,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_layer,
         an_input_pipeline,
         an_input_pipeline_that_filters,
+        an_input_pipeline_that_shuffles,
         a_cache_that_never_fills,
         an_input_pipeline_of_python,
         an_input_pipeline_of_a_generator,
