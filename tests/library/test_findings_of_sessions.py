@@ -73,3 +73,19 @@ def test_tensors_of_other_processes_beside_steps_that_a_recorder_timed() -> None
     row = only(tables, "unhidden_collectives")
     assert "RecvTensor" in row["waits"]
     assert "parameter servers" in row["advice"]
+
+
+def test_a_cluster_that_is_fed_another_shape_in_each_run() -> None:
+    made = made_recordings.a_cluster_of_many_shapes
+    row = only(made(), "clusters_of_many_shapes")
+    took = len("[cluster:XlaLaunch........]") * UNIT_PS
+    assert (row["op"], row["op_type"], row["impact_ps"]) == ("cluster", "XlaLaunch", took)
+    assert row["share"] == took / (took + len("[b:Add]") * UNIT_PS)
+    assert (row["argument"], row["shapes"], row["runs"]) == ("x_0_0", 3, 3)
+    assert (row["first_shape"], row["last_shape"]) == ("[500,64]", "[520,64]")
+    for lengths in ((500, 510), (500, 500, 500), (500, 510, 500, 510)):
+        assert found(made(*lengths), ("clusters_of_many_shapes",)) == {}
+    plain = made()
+    for slice_ in plain.rows["slice"]:
+        slice_["op_type"] = "MatMul"
+    assert found(plain, ("clusters_of_many_shapes",)) == {}

@@ -48,9 +48,9 @@ lines AS (
 ),
 
 in_graphs AS (
-  SELECT i.of_run, i.instruction FROM instructions AS i
+  SELECT i.of_run, i.instruction AS known_op FROM instructions AS i
   UNION ALL
-  SELECT n.of_run, n.instruction FROM nodes AS n
+  SELECT n.of_run, n.instruction AS known_op FROM nodes AS n
 ),
 
 outputs AS (
@@ -76,9 +76,9 @@ made AS (
     MIN(l.op_file) AS in_file,
     MIN(l.op_line_number) AS on_line
   FROM outputs AS p
-  LEFT JOIN in_graphs AS g ON g.of_run = p.of_run AND g.instruction = p.maker
+  LEFT JOIN in_graphs AS g ON g.of_run = p.of_run AND g.known_op = p.maker
   LEFT JOIN lines AS l ON l.of_run = p.of_run AND l.op_name = p.maker
-  WHERE g.instruction IS NULL
+  WHERE g.known_op IS NULL
   GROUP BY p.of_run, p.maker
   UNION ALL
   SELECT
