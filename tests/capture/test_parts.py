@@ -83,6 +83,15 @@ def test_runs_that_take_most_of_a_step_give_its_ops() -> None:
     assert pace.heaviest_beside() == ("session_run", "train", 1)
 
 
+def test_runs_of_some_steps_do_not_give_the_ops_of_a_step() -> None:
+    """A checkpoint after every second step takes longer than the step, and says nothing of its ops."""
+    pace = StepWatcher(3)
+    step, save = ("session_run", "train", 200, True), ("session_run", "save", 900, True)
+    feed(pace, [step, step, save] * 4)
+    pace.anchor = ("session_run", "train")
+    assert pace.heaviest_beside() == ("session_run", "train")
+
+
 def test_what_sets_up_is_waited_for_by_nobody() -> None:
     """Long runs that ask what is not initialised are over before the first step."""
     setup, step = ("session_run", "setup", 60_000, True), ("session_run", "train", 200, True)

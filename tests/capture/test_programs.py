@@ -20,9 +20,10 @@ from tests.capture.launching import PROGRAMS, facts, lines, record, run
 from tests.later import installed, proto
 from tests.tiers import some
 
-NAMES = ("tf1_session", "tf1_monitored", "tf2_loop", "keras_fit", "jax_loop")
+NAMES = ("tf1_session", "tf1_callable", "tf1_monitored", "tf2_loop", "keras_fit", "jax_loop")
 HOW = {
     "tf1_session": "session_run",
+    "tf1_callable": "session_run",
     "tf1_monitored": "session_run",
     "tf2_loop": "function_call",
     "keras_fit": "keras_batch",

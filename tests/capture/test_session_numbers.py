@@ -1,9 +1,14 @@
 """Sessions of TensorFlow 1 that go on where closed ones ended."""
 
 from types import SimpleNamespace
+from typing import Any
 
 from stepscope.capture import tf1
+from stepscope.capture.callers import WatchedCall
+from stepscope.capture.course import DONE
 from stepscope.capture.loops import NOWHERE, Site
+from stepscope.capture.plan import RecordingPlan
+from stepscope.capture.recorder import Recorder
 
 
 class Session:
@@ -62,3 +67,36 @@ def test_a_run_that_fetches_what_the_loop_made_is_the_step_that_it_runs_with() -
     assert asked("train", "summary") == "[train,summary]"
     assert asked("assign_1", made=5) == "[assign_1]"
     assert asked("train", "gradients_2", made=5, site=Site(((1, 2),), ())) == "[train,gradients_2]"
+
+
+class Callable:
+    """A callable of a session, as TensorFlow makes it."""
+
+    def __init__(self, session: Session, options: Any) -> None:
+        self._session, self._options = session, options
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        taken = kwargs.get("run_metadata")
+        return (*args, self._options.run_options.trace_level if taken is not None else None)
+
+
+def test_callables_of_a_session_are_its_runs() -> None:
+    """Keras 1 does not call Session.run."""
+    seen: list[WatchedCall] = []
+    recorder = Recorder(RecordingPlan("unused"))
+    recorder.step = seen.append  # type: ignore[method-assign]
+    runs = tf1.WatchedRuns(recorder)
+    recorder.patches.wrap(Callable, "__init__", runs.made)
+    recorder.patches.wrap(Callable, "__call__", runs.of_callables)
+    try:
+        options = SimpleNamespace(
+            feed=["x:0"], fetch=["loss:0"], target=["train"], run_options=SimpleNamespace(trace_level=0)
+        )
+        step = Callable(Session(), options)
+        assert [step(7), step(8)] == [(7, None), (8, None)]
+        recorder.course.state = DONE
+        assert step(9) == (9, None)
+    finally:
+        recorder.patches.undo()
+    assert [(call.how, call.name) for call in seen] == [("session_run", "run([loss:0,train])")] * 2
+    assert seen[0].key == seen[1].key

@@ -24,6 +24,7 @@ NEW, OLD = ("3.7", "1.15.5"), ("3.6", "1.1.0")
         ("monitored.py", NEW),
         ("monitored.py", OLD),
         ("estimator.py", NEW),
+        ("keras.py", NEW),
     ],
     ids=lambda one: one if isinstance(one, str) else one[1],
 )

@@ -131,3 +131,17 @@ def test_python_asks_the_same() -> None:
             trace.whatif("nothing")
     with stepscope.open(SAMPLES / "graph" / "small.pb") as trace, pytest.raises(NothingFound):
         trace.whatif("python")
+
+
+def test_what_the_summary_predicts_needs_no_thread_that_drives_the_steps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The recorder times steps of TensorFlow 1, and RunMetadata has no threads: nothing can be replayed."""
+    fed = str(SAMPLES / "tf1" / "fed.tar.xz")
+    found = document(capsys, fed)
+    assert (found["by"], found["replayed_ps"], found["misses"]) == ("parts", None, None)
+    saved = found["saved_ps"]
+    assert isinstance(saved, int)
+    assert saved > 0
+    assert main(["whatif", "--no-cache", fed, "--op", "MatMul=0.5"]) == 2
+    assert "can be replayed" in capsys.readouterr().err

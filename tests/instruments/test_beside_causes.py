@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.judgement import Competing, FilterYield, UnfilledCache
+from stepscope.instruments.causes.judgement import BufferFill, Competing, FilterYield, UnfilledCache
+from stepscope.report import judgement_text
 from tests.report import made_recordings, made_samples
 from tests.report.recordings import judgement_of
 
@@ -138,6 +139,16 @@ def test_a_filter_that_discards_most_is_named_with_the_stage_before_it() -> None
     elsewhere = made_recordings.an_input_pipeline_that_filters()
     elsewhere.rows["iterator"][-1]["file"] = "other.py"
     assert judgement_of(elsewhere).kept == FilterYield(0.06, None)
+
+
+def test_a_shuffle_that_fills_its_buffer_is_named_with_the_stage_before_it() -> None:
+    shuffling = made_recordings.an_input_pipeline_that_shuffles
+    assert judgement_of(shuffling()).fill == BufferFill(20.0, 13)
+    assert judgement_of(shuffling(100)).fill is None
+    (text, *_) = judgement_text.sentences([judgement_of(shuffling())], False)
+    assert text.endswith(
+        ". The .shuffle in line 13 fills its buffer: it draws 20 elements for each that it hands on."
+    )
 
 
 def test_the_function_of_a_stage_is_that_of_its_kind_on_the_line() -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from stepscope.instruments.pipeline.diagnoses import find
 from stepscope.instruments.pipeline.fitting import fit
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import CPU, ModelStage, PipelineModel, predict
+from stepscope.instruments.pipeline.rates import even_ps
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import TracingPace
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
@@ -122,6 +124,22 @@ def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> No
     change = next(one for one in found.changes if one.name == "prefetch")
     assert not change.helps
     assert change.prediction.step_ps == 10 * MS
+
+
+def test_a_larger_buffer_makes_no_stage_faster() -> None:
+    """As above; but the stage needs 11 ms for a step, which the calls that were recorded do not show."""
+    drawn = Drawn()
+    for i in range(20):
+        at, wait = 12.0 * i, 4.0 * (i % 2)
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, wait)
+        drawn.call(LOOP, "Root", at, wait, 1)
+        drawn.call(LOOP, "Root::Prefetch", at, wait, 2, 1)
+        drawn.call(RUNNER, "Root::Prefetch::Map", at, 10.0, 3, 2, "MapDataset:1")
+    found = diagnose(drawn.calls(), steps(20, 12.0))
+    assert found.waits is not None
+    slower = [replace(load, work_ps=11 * MS) if load.stage.short == "Map" else load for load in found.loads]
+    assert even_ps(found.loads, found.waits) == pytest.approx(10 * MS, rel=0.01)
+    assert even_ps(slower, found.waits) == 11 * MS
 
 
 def test_who_waits_for_other_programs_goes_on_waiting() -> None:

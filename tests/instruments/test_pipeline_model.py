@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -336,3 +337,28 @@ def test_a_capture_names_the_line_and_the_machine(tmp_path: Path) -> None:
     with trace.open(folder, cache=False) as opened:
         rows = [tuple(row) for row in opened.query("SELECT user_stage, file, line FROM iterator").rows()]
     assert any(file == "train.py" and line == 11 for name, file, line in rows if "Map" in str(name)), rows
+
+
+WRITTEN_AS_TWO = [
+    UserStage(0, 0, "range", "RangeDataset", "t.py", 1, "d = tf.data.Dataset.range(9)"),
+    UserStage(0, 1, "map", "MapDataset", "t.py", 2, "d = d.map(load)", '{"map_func": "load (t.py:7)"}'),
+    UserStage(0, 2, "batch", "BatchDataset", "t.py", 3, "d = d.batch(2)"),
+    UserStage(0, 3, "prefetch", "PrefetchDataset", "t.py", 4, "d = d.prefetch(2)"),
+]
+FUSED_STAGE = PipelineStage(0, 0, "Iterator::Model::Prefetch::MapAndBatch", "MapAndBatchDataset:1")
+
+
+def test_what_became_one_stage_is_where_both_were_written() -> None:
+    """TensorFlow 1 makes one data set of a map and a batch, and its names do not tell."""
+    found = locate([FUSED_STAGE], WRITTEN_AS_TWO)
+    assert [place.line for place in found[FUSED_STAGE]] == [2, 3]
+    assert named(FUSED_STAGE, found) == "`load` in t.py:7, called by .map in line 2 with .batch in line 3"
+
+
+def test_two_pairs_that_may_have_become_one_stage_tell_nothing() -> None:
+    again = [replace(place, position=place.position + 3, line=9) for place in WRITTEN_AS_TWO[1:3]]
+    assert locate([FUSED_STAGE], [*WRITTEN_AS_TWO, *again]) == {}
+    as_one = UserStage(
+        0, 1, "map_and_batch", "MapAndBatchDataset", "t.py", 5, "d = d.apply(map_and_batch(f, 2))"
+    )
+    assert [place.line for place in locate([FUSED_STAGE], [*WRITTEN_AS_TWO, as_one])[FUSED_STAGE]] == [5]

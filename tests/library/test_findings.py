@@ -150,6 +150,28 @@ def test_doubles_of_a_graph_are_told_by_the_types_of_its_nodes(
     assert told == ([("a/MatMul", 1, "/a/train.py", 7)] if is_double else [])
 
 
+def test_doubles_without_a_graph_are_told_by_what_ops_made() -> None:
+    """RunMetadata and timelines that show memory have the types of outputs. A graph knows casts as well."""
+    shown = (
+        '{"snapshot":{"tensor_description":"dtype: DT_%s\\nshape {\\n  dim {\\n    size: 8\\n  }\\n}\\n"}}'
+    )
+    for dtypes, is_double in ((["DOUBLE"], True), (["FLOAT"], False), (["DOUBLE", "FLOAT"], False)):
+        for table in ("tensor", "instant"):
+            tables = draw("cpu/t thread : [a/MatMul:MatMul.......][Add:Add]")
+            for slot, dtype in enumerate(dtypes):
+                if table == "tensor":
+                    tables.add(table, op_run_id=0, op_name="a/MatMul", slot=slot, dtype=f"DT_{dtype}")
+                else:
+                    made = {"track_id": 0, "ts_ps": slot, "name": "a/MatMul", "category": "Tensor"}
+                    tables.add(table, **made, args_json=shown % dtype)
+            rows = found(tables, ("doubles_in_steps",)).get("doubles_in_steps", [])
+            assert [row["op"] for row in rows] == (["a/MatMul"] if is_double else [])
+    tables = draw("cpu/t thread : [a/MatMul:MatMul.......][Add:Add]")
+    tables.add("tensor", op_run_id=0, op_name="a/MatMul", slot=0, dtype="DT_DOUBLE")
+    tables.add("node", graph="graph", name="a/MatMul", op_type="MatMul", args_json='{"T":"DT_FLOAT"}')
+    assert found(tables, ("doubles_in_steps",)) == {}
+
+
 def test_doubles_of_a_function_that_a_function_calls() -> None:
     """Keras compiles its step within another function, and names of its ops begin with that call."""
     tables = draw("cpu/t thread : [StatefulPartitionedCall/MatMul:MatMul.......][Add:Add]")

@@ -62,3 +62,30 @@ def test_tensors_of_other_processes_are_no_collectives() -> None:
     text = "".join(str(value) for value in row.values())
     assert "RecvTensor" in text
     assert "collective" not in text
+
+
+def test_tensors_of_other_processes_beside_steps_that_a_recorder_timed() -> None:
+    """`stepscope record` has the steps in one source, and RunMetadata of some in others."""
+    tables = derived(made_recordings.tensors_of_other_processes())
+    tables.source(1)
+    for row in tables.rows["slice"]:
+        row["source_id"] = 1
+    row = only(tables, "unhidden_collectives")
+    assert "RecvTensor" in row["waits"]
+    assert "parameter servers" in row["advice"]
+
+
+def test_a_cluster_that_is_fed_another_shape_in_each_run() -> None:
+    made = made_recordings.a_cluster_of_many_shapes
+    row = only(made(), "clusters_of_many_shapes")
+    took = len("[cluster:XlaLaunch........]") * UNIT_PS
+    assert (row["op"], row["op_type"], row["impact_ps"]) == ("cluster", "XlaLaunch", took)
+    assert row["share"] == took / (took + len("[b:Add]") * UNIT_PS)
+    assert (row["argument"], row["shapes"], row["runs"]) == ("x_0_0", 3, 3)
+    assert (row["first_shape"], row["last_shape"]) == ("[500,64]", "[520,64]")
+    for lengths in ((500, 510), (500, 500, 500), (500, 510, 500, 510)):
+        assert found(made(*lengths), ("clusters_of_many_shapes",)) == {}
+    plain = made()
+    for slice_ in plain.rows["slice"]:
+        slice_["op_type"] = "MatMul"
+    assert found(plain, ("clusters_of_many_shapes",)) == {}

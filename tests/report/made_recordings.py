@@ -210,6 +210,14 @@ def a_table_that_is_updated_whole() -> Tables:
     return draw(f"{STEPS}cpu/t thread : {adding}{whole}[b:Add]")
 
 
+def a_cluster_of_many_shapes(*lengths: int) -> Tables:
+    """Recorded runs of a cluster that are fed so many rows each."""
+    tables = draw(f"{STEPS}cpu/t thread : [cluster:XlaLaunch........][b:Add]")
+    for length in lengths or (500, 510, 520):
+        tables.add("tensor", op_run_id=0, op_name="_arg_x_0_0", dtype="DT_FLOAT", shape=f"[{length},64]")
+    return tables
+
+
 def batches_of_padding(alike: int = 888) -> Tables:
     """Four batches of 256 columns, of which so many in all hold nothing but zeros."""
     tables = draw(f"{STEPS}cpu/pool thread : [a:MatMul........................]")
@@ -796,6 +804,11 @@ def an_input_pipeline_that_filters(kept: int = 6, name: str = "Filter") -> Table
     return tables
 
 
+def an_input_pipeline_that_shuffles(handed_on: int = 5) -> Tables:
+    """Behind the stage that limits it, a shuffle on the next line hands on so many of 100 elements."""
+    return an_input_pipeline_that_filters(handed_on, "Shuffle")
+
+
 def a_cache_that_never_fills(taken: object = 10, position: int = 2) -> Tables:
     """Behind the stage that limits the input, of which so many elements of 40 are taken."""
     tables = an_input_pipeline()
@@ -1008,6 +1021,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_layer,
         an_input_pipeline,
         an_input_pipeline_that_filters,
+        an_input_pipeline_that_shuffles,
         a_cache_that_never_fills,
         an_input_pipeline_of_python,
         an_input_pipeline_of_a_generator,
@@ -1169,6 +1183,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, part of it hidden": made_ranks.collectives_that_compute_hides_in_part,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
+    "clusters_of_many_shapes": a_cluster_of_many_shapes,
     "whole_table_updates": a_table_that_is_updated_whole,
     "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
     "padded_batches": batches_of_padding,

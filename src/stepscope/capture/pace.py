@@ -193,8 +193,9 @@ class StepWatcher:
         }
 
     def heaviest_beside(self) -> Optional[Tuple[Any, ...]]:
-        """Of the calls of the anchor's kind and thread that are made in at least every second step, the one
-        that takes most: what marks a step may be a small part of it."""
+        """Of the calls of the anchor's kind and thread that are made in each step, the one that takes most:
+        what marks a step may be a small part of it. What every second step does, such as a checkpoint, would
+        show none of the others' ops."""
         if self.anchor is None:
             return None
         beside = {
@@ -202,7 +203,7 @@ class StepWatcher:
             for key, caller in self.callers.items()
             if key[0] == self.anchor[0]
             and key[-1] == self.anchor[-1]
-            and caller.count * 2 >= self.callers[self.anchor].count
+            and caller.count >= self.callers[self.anchor].count * _EACH_ROUND
         }
         return _heaviest(beside)
 

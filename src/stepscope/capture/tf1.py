@@ -5,7 +5,7 @@ XPlane, and on a GPU both want the same tracer.
 """
 
 import weakref
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import clocks
 from .callers import WatchedCall
@@ -14,67 +14,119 @@ from .log_filter import quiet
 from .loops import NOWHERE, Site
 from .recorder import Recorder
 
+Asked = Tuple[Any, Any, Any, bool]
+"""Of a run: session, fetches, what is fed, and whether the program traces it itself."""
 MOST_SIGNATURES = 1000
 """Most different sets of fetches that are remembered for a session."""
 
 
 def watch(recorder: Recorder) -> None:
-    """Reports every run of a session; MonitoredSession and Keras 1 end here, too."""
+    """Reports every run of a session; MonitoredSession ends here, too. Keras 1 makes callables of its
+    session, and calls those."""
     from tensorflow.python.client import session
 
-    local = recorder.local
-    tracer = Tracer(recorder.plan.state)
-    graphs, sessions = Graphs(), Sessions()
+    runs = WatchedRuns(recorder)
+    recorder.patches.wrap(session.BaseSession, "run", runs.of_sessions)
+    made = getattr(session.BaseSession, "_Callable", None)
+    if made is not None:
+        recorder.patches.wrap(made, "__init__", runs.made)
+        recorder.patches.wrap(made, "__call__", runs.of_callables)
 
-    def make(run: Any) -> Any:
+
+class WatchedRuns:
+    """Wrappers of what runs a session: each reports its runs, and traces those that give RunMetadata."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._local = recorder.local
+        self._tracer = Tracer(recorder.plan.state)
+        self._graphs, self._sessions = Graphs(), Sessions()
+        self._options: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """What each callable runs."""
+
+    def of_sessions(self, run: Any) -> Any:
+        """Wraps Session.run."""
+
         def run_(
-            self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+            session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
         ) -> Any:
-            if not recorder.listening or getattr(local, "inside", False):
-                return run(self, fetches, feed_dict, options, run_metadata)
-            traced, step = False, 0
-            key: Tuple[Any, ...] = ()
-            site: Site = NOWHERE
-            with recorder.unharmed():
-                site = recorder.site()
-                asked = graphs.asked(self, fetches, site)
-                key = (sessions.number(self, asked), asked)
-                traced_by_user = traces(options)
-                if traced_by_user:
-                    recorder.step_aside()
-                traced = (
-                    recorder.metadata_wanted(key, site)
-                    and not traced_by_user
-                    and not recorder.profilers.busy(("tensorflow",))
-                )
-                step = recorder.next_step() if traced else 0
-            local.inside = True
-            begin_ns = clocks.time_ns()
-            try:
-                if traced:
-                    result = tracer.run(run, self, fetches, feed_dict, options, run_metadata)
-                else:
-                    result = run(self, fetches, feed_dict, options, run_metadata)
-            finally:
-                local.inside = False
-            end_ns = clocks.time_ns()
-            with recorder.unharmed():
-                before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
-                if prepared:
-                    recorder.prepares(begin_ns, end_ns, before, ops)
-                taken = tracer.taken()
-                if taken is not None and recorder.folder is not None:
-                    tracer.save(recorder.folder, step, taken)
-                    recorder.course.metadata.saved = True
-                name = f"run({signature(fetches)[:80]})"
-                recorder.step(
-                    WatchedCall("session_run", key, name, begin_ns, end_ns, source=self.graph, site=site)
-                )
-            return result
+            return self._around(
+                (session, fetches, feed_dict, traces(options)),
+                lambda: run(session, fetches, feed_dict, options, run_metadata),
+                lambda: self._tracer.run(run, session, fetches, feed_dict, options, run_metadata),
+            )
 
         return run_
 
-    recorder.patches.wrap(session.BaseSession, "run", make)
+    def made(self, original: Any) -> Any:
+        """Wraps what makes a callable."""
+
+        def init(callable_: Any, session: Any, options: Any) -> None:
+            original(callable_, session, options)
+            with self._recorder.unharmed():
+                if self._recorder.listening:
+                    self._options[callable_] = options
+
+        return init
+
+    def of_callables(self, call: Any) -> Any:
+        """Wraps the call of a callable."""
+
+        def call_(callable_: Any, *args: Any, **kwargs: Any) -> Any:
+            options = self._options.get(callable_)
+            if options is None:
+                return call(callable_, *args, **kwargs)
+            session = callable_._session
+            fetches = [*options.fetch, *options.target]
+            return self._around(
+                (session, fetches, list(options.feed), traces(options.run_options)),
+                lambda: call(callable_, *args, **kwargs),
+                lambda: self._tracer.call(call, callable_, options, args, kwargs),
+            )
+
+        return call_
+
+    def _around(self, asked: Asked, plain: Callable[[], Any], traced: Callable[[], Any]) -> Any:
+        """Makes a run of a session in one of two ways, and reports it."""
+        recorder, local = self._recorder, self._local
+        if not recorder.listening or getattr(local, "inside", False):
+            return plain()
+        session, fetches, fed, traced_by_user = asked
+        wanted, step = False, 0
+        key: Tuple[Any, ...] = ()
+        site: Site = NOWHERE
+        with recorder.unharmed():
+            site = recorder.site()
+            signed = self._graphs.asked(session, fetches, site)
+            key = (self._sessions.number(session, signed), signed)
+            if traced_by_user:
+                recorder.step_aside()
+            wanted = (
+                recorder.metadata_wanted(key, site)
+                and not traced_by_user
+                and not recorder.profilers.busy(("tensorflow",))
+            )
+            step = recorder.next_step() if wanted else 0
+        local.inside = True
+        begin_ns = clocks.time_ns()
+        try:
+            result = traced() if wanted else plain()
+        finally:
+            local.inside = False
+        end_ns = clocks.time_ns()
+        with recorder.unharmed():
+            before, prepared, ops = self._graphs.prepared(session, fetches, fed)
+            if prepared:
+                recorder.prepares(begin_ns, end_ns, before, ops)
+            taken = self._tracer.taken()
+            if taken is not None and recorder.folder is not None:
+                self._tracer.save(recorder.folder, step, taken)
+                recorder.course.metadata.saved = True
+            name = f"run({signature(fetches)[:80]})"
+            recorder.step(
+                WatchedCall("session_run", key, name, begin_ns, end_ns, source=session.graph, site=site)
+            )
+        return result
 
 
 class Sessions:
@@ -186,6 +238,12 @@ def traces(options: Any) -> bool:
     return options is not None and options.trace_level != 0
 
 
+def _ask_for_all(options: Any) -> None:
+    """Sets RunOptions with which a run is traced in full."""
+    options.trace_level = options.FULL_TRACE
+    options.output_partition_graphs = True
+
+
 class Tracer:
     """Runs steps with FULL_TRACE and keeps their RunMetadata."""
 
@@ -193,29 +251,60 @@ class Tracer:
         self._state = state
         self._taken: Any = None
         self._partitions: List[bytes] = []
+        self._tracing: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """Of a callable the one that traces."""
 
     def run(
         self, run: Any, session: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
     ) -> Any:
         """As Session.run. The program's own RunMetadata gets what it would have got."""
         from tensorflow.core.protobuf import config_pb2
-        from tensorflow.python.framework import errors
 
         asked = config_pb2.RunOptions()
         if options is not None:
             asked.CopyFrom(options)
         own_partitions = asked.output_partition_graphs
-        asked.trace_level = config_pb2.RunOptions.FULL_TRACE
-        asked.output_partition_graphs = True
+        _ask_for_all(asked)
+        return self._take(
+            lambda taken: run(session, fetches, feed_dict, asked, taken),
+            lambda: run(session, fetches, feed_dict, options, run_metadata),
+            run_metadata,
+            own_partitions,
+        )
+
+    def call(
+        self, call: Any, callable_: Any, options: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]
+    ) -> Any:
+        """As a callable of a session. What it traces is fixed as it is made: another one is."""
+        if callable_ not in self._tracing:
+            asked = type(options)()
+            asked.CopyFrom(options)
+            _ask_for_all(asked.run_options)
+            self._tracing[callable_] = type(callable_)(callable_._session, asked)
+        tracing = self._tracing[callable_]
+        return self._take(
+            lambda taken: call(tracing, *args, **{**kwargs, "run_metadata": taken}),
+            lambda: call(callable_, *args, **kwargs),
+            kwargs.get("run_metadata"),
+            options.run_options.output_partition_graphs,
+        )
+
+    def _take(
+        self, traced: Callable[[Any], Any], plain: Callable[[], Any], run_metadata: Any, own_partitions: bool
+    ) -> Any:
+        """Makes a run that fills a RunMetadata; a plain one where TensorFlow refuses."""
+        from tensorflow.core.protobuf import config_pb2
+        from tensorflow.python.framework import errors
+
         taken = config_pb2.RunMetadata()
         try:
             with quiet(self._state):
-                result = run(session, fetches, feed_dict, asked, taken)
+                result = traced(taken)
         except errors.AlreadyExistsError as error:
             if "profiling session" not in str(error):
                 raise
             # Another profiler, that nobody has told of; TensorFlow refused before anything ran.
-            return run(session, fetches, feed_dict, options, run_metadata)
+            return plain()
         if run_metadata is not None:
             run_metadata.CopyFrom(taken)
             run_metadata.ClearField("step_stats")

@@ -189,6 +189,10 @@ def _input(judgement: Judgement) -> str:
     if judgement.kept is not None:
         line = "" if judgement.kept.line is None else f" in line {judgement.kept.line}"
         text += f", and .filter{line} keeps {units.show(judgement.kept.part, 'ratio')} of what that makes"
+    if (fill := judgement.fill) is not None:
+        line = "" if fill.line is None else f" in line {fill.line}"
+        drawn = units.count(round(fill.drawn), "element")
+        text += f". The .shuffle{line} fills its buffer: it draws {drawn} for each that it hands on"
     if (cache := judgement.unfilled) is not None:
         line = "" if cache.line is None else f" in line {cache.line}"
         text += (

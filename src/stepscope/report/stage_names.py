@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, call_text
+from stepscope.instruments.pipeline.stages import FUSED, PROGRAM, PipelineStage, call_text
 from stepscope.instruments.pipeline.tf1_calls import OF_OPTIONS
 
 Written = Mapping[PipelineStage, Sequence[UserStage]]
@@ -39,10 +39,6 @@ def subject(name: str) -> str:
     """A name at the beginning of a sentence; a function keeps its own letters."""
     name = name[0].upper() + name[1:] if name.startswith("the ") else name
     return f"{name}," if ", called by " in name else name
-
-
-_MAYBE_TWO = ("map_and_batch", "shuffle_and_repeat")
-"""What TensorFlow makes of two transformations, or the program wrote: older recordings do not tell."""
 
 
 def _first(place: UserStage, *, brief: bool) -> str:
@@ -85,7 +81,7 @@ def numbering(stages: Sequence[PipelineStage]) -> str:
     since = (
         ", counted from the cache: what is behind it did not run." if cached else f"; the source is 0{twice}."
     )
-    fused = sorted({name for stage in outer for name in stage.written if name in _MAYBE_TWO})
+    fused = sorted({name for stage in outer for name in stage.written if name in FUSED})
     counted = (
         f" {' and '.join(fused)} {'counts' if len(fused) == 1 else 'count'} as one, if written as two, too."
     )

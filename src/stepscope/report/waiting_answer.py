@@ -40,8 +40,8 @@ def sentences(diagnosis: Diagnosis) -> Iterator[str]:
         )
     if not diagnosis.loads:
         yield (
-            "The recording does not tell the stages of the pipeline: since TensorFlow 2, RunMetadata and "
-            "timelines of a session do not contain them. Record with tf.profiler.experimental.start(…)."
+            "The recording does not tell the stages of the pipeline: profiles of tfprof never do, nor does "
+            "RunMetadata since TensorFlow 2. `stepscope record` does."
         )
     elif diagnosis.share_seen < 1:
         seen = units.show(diagnosis.share_seen, "ratio")

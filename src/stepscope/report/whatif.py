@@ -49,9 +49,9 @@ _SHORTER = 0.01
 def build(
     title: str, change: DurationChange, outcomes: Sequence[ReplayedSteps], judged: Sequence[Judgement]
 ) -> Report:
-    """The first outcome is that of the source with most time in steps. judged: what limits the steps, and
-    what the summary says is left without that."""
-    first = outcomes[0]
+    """The first outcome is that of the source with most time in steps; there may be none where `limits` tells
+    what is left. judged: what limits the steps, and what the summary says is left without that."""
+    first = outcomes[0] if outcomes else None
     rows = tuple(
         (
             outcome.source_id,
@@ -65,23 +65,25 @@ def build(
         )
         for outcome in outcomes
     )
-    limits = _limits(change, judged)
-    if change.without is None and len(first.unknown) == len(change.ops):
-        headline: tuple[str, ...] = ()  # nothing changes
-    else:
-        headline = tuple(_judgement_sentences(limits) if limits is not None else _sentences(change, first))
+    known = limits(change, judged)
+    headline: list[str] = [] if known is None else list(_judgement_sentences(known))
+    if first is not None:
+        nothing_changes = change.without is None and len(first.unknown) == len(change.ops)
+        if known is None and not nothing_changes:
+            headline += _sentences(change, first)
+        headline += _unknown(first)
     # What the summary predicts is not what the replay does.
     replayed = Section(
         "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))
     )
-    sections = [replayed] if limits is None else []
-    if first.then and limits is None:
+    sections = [replayed] if known is None else []
+    if first is not None and first.then and known is None:
         then = tuple(list(first.then.items())[:_MOST])
         table = Table(_THEN, then, len(first.then))
         sections.append(
             Section("then", "What limits a step then", "What would have to be shorter next?", table=table)
         )
-    return Report(title, (*headline, *_unknown(first)), tuple(sections), document=_document(first, limits))
+    return Report(title, tuple(headline), tuple(sections), document=_document(first, known))
 
 
 def pipeline_answer(title: str, workers: int, stage: str, step_ps: int, outcome: PipelineOutcome) -> Report:
@@ -110,7 +112,7 @@ def pipeline_answer(title: str, workers: int, stage: str, step_ps: int, outcome:
     return Report(title, (sentence,), (section,), document=document)
 
 
-def _limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | None:
+def limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | None:
     """The judgement whose cause the change takes away, where that is all it does: the summary says what is
     left then, and this says the same."""
     if change.without is None or change.ops or not judged or judged[0].whole_capture:
@@ -204,22 +206,24 @@ def _unknown(steps: ReplayedSteps) -> Iterator[str]:
         yield f"No op of these steps is called {shortened(name)}."
 
 
-def _document(steps: ReplayedSteps, limits: Judgement | None) -> Mapping[str, Any]:
-    if limits is None:
+def _document(steps: ReplayedSteps | None, judged: Judgement | None) -> Mapping[str, Any]:
+    known = Remains()
+    if judged is not None:
+        known = remains(judged)
+    elif steps is not None:
         known = Remains(steps.then_ps, *told_range(steps.low_ps, steps.high_ps))
-    else:
-        known = remains(limits)
+    recorded_ps = None if steps is None else steps.recorded_ps
     return {
-        "recorded_ps": steps.recorded_ps if limits is None else limits.mean_ps,
-        "replayed_ps": steps.replayed_ps,
-        "misses": steps.misses,
+        "recorded_ps": recorded_ps if judged is None else judged.mean_ps,
+        "replayed_ps": None if steps is None else steps.replayed_ps,
+        "misses": None if steps is None else steps.misses,
         "then_ps": known.ps,
         "low": known.low_ps,
         "high": known.high_ps,
         "saved_ps": known.saved_ps,
         "saved_low": known.saved_low_ps,
         "saved_high": known.saved_high_ps,
-        "by": "replay" if limits is None else "parts",
+        "by": "replay" if judged is None else "parts",
     }
 
 

@@ -84,11 +84,12 @@ def answer(trace: OpenTrace, asked: WhatIfRequest, title: str) -> Report:
             )
     change = DurationChange(cast("Label | None", without), asked.ops)
     found = ask(trace.query, trace.stream, change)
-    if not found:
+    if not found and whatif.limits(change, judged) is None:
         raise NothingFound(
             "There are no steps that can be replayed",
             seen="no steps, or none that a thread or stream of this recording drives",
-            todo="record the loop of a program: stepscope record -- CMD",
+            todo="ask for the cause that limits the steps, or record where a profiler tells threads: "
+            "stepscope record -- CMD, with TensorFlow from 2.3 on, JAX or PyTorch",
         )
     return whatif.build(title, change, found, judged)
 

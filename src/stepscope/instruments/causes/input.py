@@ -13,7 +13,7 @@ from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, FilterYield, UnfilledCache
+from stepscope.instruments.causes.judgement import BufferFill, Explanation, FilterYield, UnfilledCache
 from stepscope.instruments.causes.loader_work import loader_work
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost
@@ -22,6 +22,7 @@ from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in, is_iterator
 from stepscope.instruments.pipeline.stages import (
     FROM_GENERATOR,
+    FUSED,
     branch,
     call_text,
     made_in_steps,
@@ -67,6 +68,8 @@ class LimitingStage(NamedTuple):
     """The function of the program's that it calls, where the capture tells."""
     kept: FilterYield | None = None
     """What a filter right behind it keeps, where that is little."""
+    fill: BufferFill | None = None
+    """What a shuffle right behind it draws, where that is much more than it hands on."""
     position: int | None = None
     """As the program counts its transformations."""
 
@@ -110,6 +113,7 @@ class InputCause(LineCause):
             spoken=stage.spoken,
             given=stage.function,
             kept=stage.kept,
+            fill=stage.fill,
             unfilled=unfilled_cache(host.ask, stage.position),
             remade=(made, steps) if made_in_steps(made, steps) else None,
         )
@@ -165,7 +169,8 @@ def only_function(ask: AskHost) -> LimitingStage:
 
 
 _LITTLE = 0.5
-"""A filter that keeps less than this part makes the stage before it work for nothing most of the time."""
+"""A filter that keeps less than this part makes the stage before it work for nothing most of the time. A
+shuffle that hands on less fills its buffer."""
 _HAND_ON = frozenset(
     {
         "from_tensors",
@@ -186,10 +191,13 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
     rows = ask("limiting_stage")
     if not rows:
         return LimitingStage()
-    name, user_stage, position, spoken, *place, left, low, high, kept, filter_line = rows[0]
-    file, line, inside, transformation, arguments = place
+    name, user_stage, position, spoken, *others = rows[0]
+    file, line, inside, transformation, arguments, left, low, high, *behind = others
+    kept, filter_line, drawn, shuffle_line = behind
     stage = branch(name)
     written = words(user_stage or "")
+    if len(written) == 1 and transformation in FUSED.get(written[0], ()):
+        written = [transformation]
     # What the function of a transformation makes is a stage of its own: the function burns no time there.
     nested = transformation is not None and bool(written) and transformation not in written
     return LimitingStage(
@@ -199,6 +207,7 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
         spoken if file is None or nested else " with ".join(map(call_text, written)) or spoken,
         function_in(arguments or "") if transformation and not nested else None,
         FilterYield(kept, filter_line) if kept is not None and kept < _LITTLE else None,
+        BufferFill(drawn, shuffle_line) if drawn is not None and drawn > 1 / _LITTLE else None,
         position,
     )
 

@@ -137,6 +137,15 @@ class FilterYield:
     """Of the filter, where the stage's own file has it."""
 
 
+class BufferFill(NamedTuple):
+    """What a shuffle behind a stage draws to fill its buffer."""
+
+    drawn: float
+    """Elements for each that it hands on."""
+    line: int | None = None
+    """Of the shuffle, where the stage's own file has it."""
+
+
 class Recomputed(NamedTuple):
     """What ops compute again because it was not kept for gradients."""
 
@@ -241,6 +250,7 @@ class Explanation:
     given: CodeLine | None = None
     """The function of the program's that the stage was given."""
     kept: FilterYield | None = None
+    fill: BufferFill | None = None
     """What a filter keeps of what the stage makes, where that is little."""
     awaits: bool = False
     """Whether `place` is the line that waits for the stage, of which no line is known."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stepscope import strict_json
 from stepscope.code_lines import CodeLine, is_framework_or_library
-from stepscope.instruments.pipeline.stages import PipelineStage, placed
+from stepscope.instruments.pipeline.stages import FUSED, PipelineStage, placed
 
 AUTOTUNE = "tf.data.AUTOTUNE"
 ANY_ORDER = "deterministic=False"
@@ -98,11 +98,26 @@ def locate(
     return found
 
 
+def _fused_places(word: str, places: Sequence[UserStage]) -> Sequence[UserStage]:
+    """The only two transformations that became one stage; none where the program wrote that one."""
+    if word not in FUSED or any(place.transformation == word for place in places):
+        return ()
+    at = {(place.iterator, place.position): place for place in places}
+    pairs = [(place, at.get((place.iterator, place.position + 1))) for place in places]
+    found = {
+        (first.file, first.line, first.position): (first, second)
+        for first, second in pairs
+        if second is not None and (first.transformation, second.transformation) == FUSED[word]
+    }
+    return next(iter(found.values())) if len(found) == 1 else ()
+
+
 def _known_places(
     stage: PipelineStage, places: Sequence[UserStage], numbers: Mapping[str, Sequence[int]]
 ) -> Iterator[UserStage]:
     """The only transformations that a stage can be. numbers: of all stages by kind, as TensorFlow counts."""
     for word, (kind, number) in zip(stage.written, placed(stage.user_stage), strict=True):
+        yield from _fused_places(word, places)
         alike = [place for place in places if _same(place, word, kind)]
         exact = [place for place in alike if place.position == number]
         chosen = _counterparts(alike, numbers[kind], number) or exact or alike

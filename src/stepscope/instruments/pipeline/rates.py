@@ -373,7 +373,8 @@ def even_ps(loads: Sequence[Load], waited: Waits) -> int:
     pipeline thread's work for a step, waiting for cores included.
 
     A buffer of one batch evens nothing out: where both vary, the program waits in some steps and the pipeline
-    in others. The step itself where a trace does not show how long a batch takes.
+    in others. The step itself where a trace does not show how long a batch takes. No buffer makes a stage
+    faster: of a function that is not recorded, only what it needs for a step is known.
     """
     lasting = [
         load.total_ps / load.calls * max(load.per_step, round(load.per_step))
@@ -382,4 +383,5 @@ def even_ps(loads: Sequence[Load], waited: Waits) -> int:
     ]
     if not lasting or not any(load.stage.short.startswith("Prefetch") for load in loads):
         return waited.step_ps
-    return min(round(max(waited.step_ps - waited.wait_ps, *lasting)), waited.step_ps)
+    needed = max(load.service_ps for load in loads)
+    return min(round(max(waited.step_ps - waited.wait_ps, needed, *lasting)), waited.step_ps)

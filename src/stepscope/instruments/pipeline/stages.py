@@ -181,6 +181,10 @@ def written_as(user_stage: str, position: int | None) -> str:
     return f"{written}{', ' if written == FROM_GENERATOR else ' inside '}transformation {position}"
 
 
+FUSED = {"map_and_batch": ("map", "batch"), "shuffle_and_repeat": ("shuffle", "repeat")}
+"""What TensorFlow makes of two transformations in a row, or the program wrote: old recordings do not tell."""
+
+
 def call_text(word: str) -> str:
     """A transformation as a method, or as its class: .map, TFRecordDataset."""
     return word if word[:1].isupper() else f".{word}"

@@ -1,8 +1,9 @@
 -- Which ops compute with 64-bit floats, and how much of the time of ops at their place do they take?
 --
--- reads: op_sum, hlo_instruction, node, op_line, slice, source, rollup_op
--- notes: By the instructions of compiled programs, by the types in graphs, and by those of what PyTorch's ops on
---   processors are given, where that was recorded. Kernels that XLA launches as a CUDA graph name their program and
+-- reads: op_sum, hlo_instruction, node, tensor, instant, op_line, slice, source, rollup_op
+-- notes: By the instructions of compiled programs, by the types in graphs, by those of what ops made where no graph
+--   has them (RunMetadata, and timelines that show memory), and by those of what PyTorch's ops on processors are
+--   given, where that was recorded. Kernels that XLA launches as a CUDA graph name their program and
 --   no instruction: they compute with such floats where it has no others.
 -- columns:
 --   run_id, host_id
@@ -46,9 +47,39 @@ lines AS (
   GROUP BY l.run_id, l.op_name
 ),
 
+in_graphs AS (
+  SELECT i.of_run, i.instruction AS known_op FROM instructions AS i
+  UNION ALL
+  SELECT n.of_run, n.instruction AS known_op FROM nodes AS n
+),
+
+outputs AS (
+  SELECT t.run_id AS of_run, t.op_name AS maker, CASE WHEN t.dtype = 'DT_DOUBLE' THEN 1 ELSE 0 END AS made_double
+  FROM tensor AS t
+  UNION ALL
+  SELECT
+    i.run_id AS of_run,
+    i.name AS maker,
+    CASE WHEN i.args_json LIKE '%"tensor_description":"dtype: DT_DOUBLE%' THEN 1 ELSE 0 END AS made_double
+  FROM instant AS i
+  WHERE i.category = 'Tensor' AND i.args_json LIKE '%"tensor_description":"dtype: %'
+),
+
 made AS (
   SELECT columns!(i, of_run, instruction, is_double, in_file, on_line)
   FROM instructions AS i
+  UNION ALL
+  SELECT
+    p.of_run,
+    p.maker AS instruction,
+    MIN(p.made_double) AS is_double,
+    MIN(l.op_file) AS in_file,
+    MIN(l.op_line_number) AS on_line
+  FROM outputs AS p
+  LEFT JOIN in_graphs AS g ON g.of_run = p.of_run AND g.known_op = p.maker
+  LEFT JOIN lines AS l ON l.of_run = p.of_run AND l.op_name = p.maker
+  WHERE g.known_op IS NULL
+  GROUP BY p.of_run, p.maker
   UNION ALL
   SELECT
     columns!(n, of_run, instruction),

@@ -145,8 +145,8 @@ SELECT
     WHEN s.by_session = 1
       THEN CONCAT(
         'Make the input pipeline faster than the step: parallelise the slow stage ',
-        '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A recording ',
-        'of Session.run does not show the stages, but tf.profiler.experimental.start before some of the runs does.'
+        '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. This ',
+        'recording does not show the stages: `stepscope record` makes one that does.'
       )
     WHEN s.slices_wait_ps = 0 AND t.frames > 0
       THEN CONCAT(

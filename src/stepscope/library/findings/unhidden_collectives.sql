@@ -42,12 +42,13 @@ talking AS (
   GROUP BY columns!(c, run_id, participant, host_id, source_id)
 ),
 
--- TensorFlow's processes take tensors from each other: from parameter servers, and back.
+-- TensorFlow's processes take tensors from each other: from parameter servers, and back. Steps may be of another
+-- source, which has no ops.
 taking AS (
-  SELECT r.run_id AS in_run, r.source_id AS in_source, 1 AS from_others
+  SELECT r.run_id AS in_run, r.host_id AS in_host, 1 AS from_others
   FROM rollup_op AS r
   WHERE r.name = 'RecvTensor'
-  GROUP BY r.run_id, r.source_id
+  GROUP BY r.run_id, r.host_id
 ),
 
 sums AS (
@@ -63,7 +64,7 @@ sums AS (
     SUM(t.taken) AS taken_sum
   FROM talking AS t
   INNER JOIN all_steps AS a ON a.source_id = t.source_id
-  LEFT JOIN taking AS g ON g.in_run = t.run_id AND g.in_source = t.source_id
+  LEFT JOIN taking AS g ON g.in_run = t.run_id AND g.in_host = t.host_id
   GROUP BY t.run_id, t.participant
 )
 
