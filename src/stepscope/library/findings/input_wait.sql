@@ -139,8 +139,8 @@ SELECT
     WHEN q.queues > 0
       THEN CONCAT(
         'The program takes its batches from a queue of the graph. Fill it faster: more threads (num_threads of ',
-        'tf.train.batch), whole batches instead of single lines (read_up_to, decode after batching). Or read with ',
-        'tf.data, whose stages a recording shows.'
+        'tf.train.batch), which take turns in a py_func, or whole batches instead of single lines (read_up_to, decode ',
+        'after batching). Or read with tf.data, whose stages a recording shows.'
       )
     WHEN s.by_session = 1
       THEN CONCAT(

@@ -17,7 +17,9 @@ SELECT
   columns!(i, step_without_ps, step_without_low_ps, step_without_high_ps),
   CASE WHEN f.name LIKE '%Filter' THEN share!(f.calls, i.calls) END AS kept,
   CASE WHEN f.file = i.file THEN f.line END AS filter_line,
-  CASE WHEN f.name LIKE '%Shuffle' OR f.name LIKE '%ShuffleAndRepeat' THEN share!(i.calls, f.calls) END AS drawn,
+  CASE
+    WHEN f.name LIKE '%Shuffle' OR f.name LIKE '%ShuffleAndRepeat' THEN share!(i.calls, f.calls)
+  END AS drawn,
   CASE WHEN f.file = i.file THEN f.line END AS shuffle_line
 FROM iterator AS i
 LEFT JOIN iterator AS f ON f.id = i.consumer_id
