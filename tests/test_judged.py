@@ -243,6 +243,10 @@ def one(cause: str, **more) -> Judgement:
             "train.py:31 `f1`.",
         ),
         (
+            one("python", place=CodeLine("__init__.py", 183, "dumps")),
+            "No op runs for 60.0 % of a step (60.0 ms of 100 ms): Python does, in __init__.py:183 `dumps`.",
+        ),
+        (
             one("python", place=MAIN, spent_in=CodeLine("order.py", 8, "order_of")),
             "No op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does, in "
             "order.py:8 `order_of`, called in train.py:69 `main`.",

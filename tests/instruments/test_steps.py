@@ -253,6 +253,20 @@ def test_nothing_recorded():
     assert made.tables().get("step", 0) == 0
 
 
+@pytest.mark.parametrize(
+    ("step_ns", "evidence"), [(5, "whole_capture"), (None, "function_call")], ids=["longer", "unknown"]
+)
+def test_calls_in_a_part_of_a_step_are_no_steps(step_ns, evidence):
+    """The program ended in the first step that was recorded, of which there are four calls."""
+    marker = {"track_id": [0] * 4, "name": ["PjitFunction(multiply)"] * 4, "dur_ps": [20] * 4}
+    made = store(**marker, ts_ps=[0, 25, 50, 75], step=[None] * 4, args_json=[None] * 4)
+    seen = [] if step_ns is None else [(n, -(n + 2) * step_ns, -(n + 1) * step_ns, n > 1) for n in range(3)]
+    recover(made, SourceFacts(), seen)
+    rows = made.rows("step_stored")
+    assert {row["recovered_from"] for row in rows} == {evidence}
+    assert len(rows) == (1 if evidence == "whole_capture" else 4)
+
+
 def test_the_recorder_counts_the_steps_where_calls_count_more_or_fewer():
     """Hundreds of jitted calls in a step; the recorder saw the program's own loop."""
     from stepscope.instruments import steps

@@ -82,7 +82,7 @@ class _SampledHost(HostSteps):
     ) -> None:
         set_here = cast(Any, self)
         set_here.steps = [Namespace(id=number, dur_ps=100) for number in range(10)]
-        set_here.stacks = Namespace(stacks={0: stacks}, parts=lambda: parts)
+        set_here.stacks = Namespace(stacks={0: stacks}, loops=frozenset(), parts=lambda: parts)
         set_here.ask = lambda _: list((purposes or {}).items())
 
 

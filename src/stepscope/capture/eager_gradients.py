@@ -4,7 +4,7 @@ a jitted activation, eight times in a step."""
 
 import functools
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, Set, Tuple
 
 from . import clocks
 from .callers import WatchedCall
@@ -24,6 +24,7 @@ class EagerGradients:
         self._jax = jax
         self._clean = clean
         self._inside = threading.local()
+        self._taken: Set[Tuple[Any, ...]] = set()
 
     def are_taken(self) -> bool:
         """Whether this thread is within one."""
@@ -31,7 +32,7 @@ class EagerGradients:
 
     def watch(self, api: Any, wanted: Callable[[], bool], ended: Callable[[], None]) -> None:
         """Reports them. api: JAX's module that has the function; wanted: whether they may be steps; ended:
-        told after each."""
+        told after one that was taken before: a single one may set up what ops then do."""
 
         def make(value_and_grad: Any) -> Any:
             def watched(fun: Any, *rest: Any, **more: Any) -> Any:
@@ -61,8 +62,10 @@ class EagerGradients:
                 self._inside.gradient = False
             end_ns = clocks.time_ns()
             with recorder.unharmed():
-                ended()
                 key = ("gradient", *recorder.identities.of(function, code_of(function)))
+                if key in self._taken:
+                    ended()
+                self._taken.add(key)
                 name = getattr(function, "__name__", type(function).__name__)
                 settle = functools.partial(self._jax.block_until_ready, taken)
                 site = recorder.site()

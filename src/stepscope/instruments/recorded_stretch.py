@@ -6,6 +6,7 @@ rotated, durations that a recorder counted in another unit or that wrapped. Shar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,3 +48,10 @@ def recorded_stretch(store: Store, whole: RecordedStretch) -> tuple[RecordedStre
         ends = [end for track_id, (*_, end) in closed.items() if track_id not in of_requests]
         end_ps = max([*ends, last_ps])
     return (RecordedStretch(start_ps, end_ps) if end_ps > start_ps else whole), elsewhere
+
+
+def is_part_of_step(recorded_steps: Sequence[tuple[int, int, int, bool]], start_ps: int, end_ps: int) -> bool:
+    """Whether a recording is shorter than each step that its recorder saw, so that calls in it are a part of
+    one: the program ended in the first that was traced. recorded_steps: as for `steps.recover`."""
+    shortest_ns = min((end - begin for _, begin, end, _ in recorded_steps), default=0)
+    return shortest_ns * 1000 > end_ps - start_ps

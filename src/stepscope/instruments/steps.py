@@ -25,7 +25,7 @@ from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS, LaunchedWork
 from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
-from stepscope.instruments.recorded_stretch import RecordedStretch, recorded_stretch
+from stepscope.instruments.recorded_stretch import RecordedStretch, is_part_of_step, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import (
     COMPILES,
@@ -81,7 +81,8 @@ def recover(
         find(marks.host, marks.tracks), marks.devices, marks.rows, marks.host
     )
     if steps and steps[0].recovered_from in _CALLS:
-        steps = _counted(steps, recorded)
+        is_part = span is not None and not recorded and is_part_of_step(recorded_steps, *span[1:])
+        steps = [] if is_part else _counted(steps, recorded)
     if known.sessions:
         steps = _session_steps(steps, marks.host)
     steps = steps or recorded

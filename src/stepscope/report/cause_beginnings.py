@@ -90,6 +90,11 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
             lambda judgement: judgement.place is not None and is_framework_or_library(judgement.place.file),
             "no op runs for {part}: Python of a library does",
         ),
+        # Without its folder, it is the file of any package, as of Python's own json.
+        Beginning(
+            lambda judgement: judgement.place is not None and judgement.place.file == "__init__.py",
+            "no op runs for {part}: Python does",
+        ),
     ),
     "compute": (DRAWN, _HELD_UP),
     "none": (DRAWN, _HELD_UP, Beginning(_says_more, TAKES["compute"])),
