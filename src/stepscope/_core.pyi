@@ -97,12 +97,10 @@ class Store:
     def extents(self, before_ps: int = ...) -> dict[int, tuple[int, int, int, int]]:
         """By track_id, of the slices that end before `before_ps` (of all): their number, when the first of
         them begins, the last of them begins, and the last of them ends (ps)."""
-    def launched_work(
-        self, begin_ps: Sequence[int], devices: Set[int]
-    ) -> list[tuple[int, int, int, int] | None]:
+    def launched_work(self, begin_ps: Sequence[int], devices: Set[int]) -> list[tuple[int, int] | None]:
         """What the tracks `devices` executed of what was launched before the first of `begin_ps`, and from
-        each of them to the next: number of slices, begin of the first, end of the last, and the least time
-        from a launch to the begin of what it launched (ps). None: nothing that was executed."""
+        each of them to the next: when the last of it ends, and the least time from a launch to the begin of
+        what it launched (ps). None: nothing that was executed."""
     def roll_up(self, producer: str) -> None:
         """Fills the tables rollup_*. Slices, tracks, devices and steps must be final."""
     def update_facts(self, facts: dict[str, Any]) -> None: ...

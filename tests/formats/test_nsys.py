@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import sqlite3
 from pathlib import Path
 
@@ -74,6 +75,24 @@ def test_copies_of_unified_memory_have_names(tmp_path):
     names = ask(path, "SELECT name FROM slice WHERE category = 'gpu_memcpy' ORDER BY ts_ps")
     of = "(unified memory)"
     assert names == [("Memcpy HtoD",), (f"Memcpy HtoD {of}",), (f"Memcpy DtoH {of}",)]
+
+
+GPU = (
+    "CREATE TABLE TARGET_INFO_GPU"
+    " (cuDevice, name, totalMemory, memoryBandwidth, smCount, computeMajor, computeMinor)"
+)
+
+
+@pytest.mark.parametrize(("other", "names"), [("NVIDIA A100", ["NVIDIA A100"]), ("NVIDIA T4", [None])])
+def test_gpus_are_what_the_host_has(tmp_path, other, names):
+    """Of several models nothing tells which a process means; a screen is no GPU."""
+    rows = f"(0, 'Basic Render Driver', 0, 0, 0, 0, 0), (0, '{other}', 1, 1, 40, 8, 0),"
+    rows += " (1, 'NVIDIA A100', 42297524224, 1555200000000, 108, 8, 0)"
+    path = database(tmp_path / "a.sqlite", *WORK, GPU, f"INSERT INTO TARGET_INFO_GPU VALUES {rows}")
+    about = [text for (text,) in ask(path, "SELECT args_json FROM device WHERE name = 'GPU 1'")]
+    assert [text and json.loads(text)["name"] for text in about] == names
+    if about != [None]:
+        assert json.loads(about[0])["numSms"] == 108
 
 
 def test_a_real_export():

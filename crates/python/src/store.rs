@@ -17,7 +17,7 @@ use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
 
 /// Number of slices, begin of the first, end of the last, and the least delay of a launch.
-type WorkTuple = (u64, i64, i64, i64);
+type WorkTuple = (i64, i64);
 
 #[pyclass(module = "stepscope._core", frozen)]
 pub struct Stream {
@@ -144,7 +144,7 @@ impl Store {
         devices: HashSet<i32>,
     ) -> PyResult<Vec<Option<WorkTuple>>> {
         let found = free(py, || lock(&self.0).launched_work(&begin_ps, &devices))?;
-        let tuple = |work: Work| (work.slices, work.first_ps, work.end_ps, work.delay_ps);
+        let tuple = |work: Work| (work.end_ps, work.delay_ps);
         Ok(found.into_iter().map(|work| work.map(tuple)).collect())
     }
 

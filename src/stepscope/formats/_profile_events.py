@@ -80,6 +80,8 @@ class Events:
     odd: int = 0
     """Entries that gave nothing, because they lack what an entry has."""
     threads: dict[tuple[Any, Any], tuple[str, str]] = field(default_factory=dict)
+    devices: list[dict[str, Any]] = field(default_factory=list)
+    """What accelerators are, as Kineto's `deviceProperties` say it."""
     notes: list[dict[str, Any]] = field(default_factory=list)
     _texts: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _lines: list[str] = field(default_factory=list)
@@ -240,7 +242,8 @@ class Events:
             for what, name in zip(("process", "thread"), named, strict=True)
         )
         self._pack()
-        begin = '{"traceEvents": [\n' + ",\n".join(names)
+        properties = f'"deviceProperties": {json.dumps(self.devices)}, ' if self.devices else ""
+        begin = f'{{{properties}"traceEvents": [\n' + ",\n".join(names)
         rest = self._packed if self.threads else self._packed.removeprefix(b",\n")
         text = b"".join((begin.encode(), rest, b"\n]}"))
         self._packed.clear()

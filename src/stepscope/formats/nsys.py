@@ -29,6 +29,17 @@ _CALLS = {"CUDNN_EVENTS": "cudnn", "CUBLAS_EVENTS": "cublas", "OSRT_API": "opera
 """Tables of the calls of other libraries, and the category of their slices."""
 _WAITS = ("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",)
 """Waits, which the calls of the threads show already."""
+_GPUS = "TARGET_INFO_GPU"
+_ABOUT_GPUS = {
+    "cuDevice": "id",
+    "name": "name",
+    "totalMemory": "totalGlobalMem",
+    "memoryBandwidth": "memory_bandwidth",
+    "smCount": "numSms",
+    "computeMajor": "computeMajor",
+    "computeMinor": "computeMinor",
+}
+"""Its columns, and what Kineto and XPlane call these."""
 _PUSHED, _STARTED = 59, 60
 """Types of NVTX ranges: of one thread, where they nest; from one place to another, where they need not."""
 _PID, _TID = "(e.globalTid >> 24 & 0xFFFFFF)", "(e.globalTid & 0xFFFFFF)"
@@ -61,6 +72,19 @@ class _Export(Database):
         self.begin(*((table, "start") for table in self._known()))
         self.is_of_several = self.number(f"SELECT COUNT(DISTINCT globalPid) FROM {_KERNELS}") > 1
 
+    def _gpus(self) -> list[dict[str, int | str]]:
+        """What the GPUs are. A process numbers those that it may use: of several models, nothing
+        says which of them a number means."""
+        if not self.has(_GPUS, *_ABOUT_GPUS):
+            return []
+        columns = ", ".join(_ABOUT_GPUS)
+        rows = self.base.execute(f"SELECT {columns} FROM {_GPUS} WHERE smCount > 0 ORDER BY cuDevice")
+        gpus = [
+            {key: value for key, value in zip(_ABOUT_GPUS.values(), row, strict=True) if value is not None}
+            for row in rows
+        ]
+        return gpus if len({gpu.get("name") for gpu in gpus}) == 1 else []
+
     def _known(self) -> list[str]:
         return [name for name in (_KERNELS, _COPIES, _FILLS, _CUDA, *_CALLS, _RANGES) if name in self.timed]
 
@@ -68,6 +92,7 @@ class _Export(Database):
         for spans in self._spans():
             self.add(spans)
         self._name_threads()
+        self.events.devices = self._gpus()
         wall = "TARGET_INFO_SESSION_START_TIME"
         if self.has(wall, "utcEpochNs", "systemClockNs"):
             offset_ns = self.number(f"SELECT utcEpochNs - systemClockNs FROM {wall}")

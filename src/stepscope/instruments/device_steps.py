@@ -42,8 +42,6 @@ _FINGERPRINT = re.compile(r"\(\d+\)$")
 class LaunchedWork(NamedTuple):
     """What an accelerator executed of what a stretch of the host's time launched."""
 
-    slices: int
-    first_ps: int
     end_ps: int
     delay_ps: int
     """The least time from a launch to the begin of what it launched: negative where clocks differ."""

@@ -1,6 +1,6 @@
 //! When the slices of each track lie, in one pass over three of their columns.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::store::Store;
 use crate::store::part::Access;
 use arrow_array::cast::AsArray;
@@ -24,11 +24,7 @@ impl Store {
     /// By track: when its slices lie. `before_ps`: of those that end before it.
     pub fn extents(&self, before_ps: i64) -> Result<BTreeMap<i32, Extent>> {
         let part = &self.table("slice")?.parts[0];
-        let column = |name: &str| {
-            let found = part.fields.iter().position(|field| field.name == name);
-            found.ok_or_else(|| Error::new(Kind::Damaged, format!("slices without {name}")))
-        };
-        let (track, ts, dur) = (column("track_id")?, column("ts_ps")?, column("dur_ps")?);
+        let (track, ts, dur) = (part.column("track_id")?, part.column("ts_ps")?, part.column("dur_ps")?);
         let file = part.open()?;
         let access = file.as_ref().map_or(Access::Mapped, Access::Read);
         let mut found = BTreeMap::new();

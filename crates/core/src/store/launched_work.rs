@@ -1,6 +1,6 @@
 //! What devices did of the work that stretches of a host's time launched, in one pass over four columns.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::store::Store;
 use crate::store::part::Access;
 use arrow_array::cast::AsArray;
@@ -11,11 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// The work of devices that one stretch of time launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// How many slices.
-    pub slices: u64,
-    /// When the first of them begins.
-    pub first_ps: i64,
-    /// When the last of them ends.
+    /// When the last of its slices ends.
     pub end_ps: i64,
     /// The least time from a launch to the begin of what it launched: negative where clocks differ.
     pub delay_ps: i64,
@@ -39,10 +35,7 @@ impl Store {
             let Some(&launch_ps) = launches.get(&slice.correlation) else { continue };
             let place = &mut found[begin_ps.partition_point(|begin| *begin <= launch_ps)];
             let delay_ps = slice.ts_ps.saturating_sub(launch_ps);
-            let none = Work { slices: 0, first_ps: slice.ts_ps, end_ps: slice.end_ps, delay_ps };
-            let work = place.get_or_insert(none);
-            work.slices += 1;
-            work.first_ps = work.first_ps.min(slice.ts_ps);
+            let work = place.get_or_insert(Work { end_ps: slice.end_ps, delay_ps });
             work.end_ps = work.end_ps.max(slice.end_ps);
             work.delay_ps = work.delay_ps.min(delay_ps);
         }
@@ -52,12 +45,8 @@ impl Store {
     /// When each launch begins, by its number, and what devices executed of all.
     fn correlated(&self, devices: &HashSet<i32>) -> Result<(HashMap<i64, i64>, Vec<Executed>)> {
         let part = &self.table("slice")?.parts[0];
-        let column = |name: &str| {
-            let found = part.fields.iter().position(|field| field.name == name);
-            found.ok_or_else(|| Error::new(Kind::Damaged, format!("slices without {name}")))
-        };
-        let (track, ts, dur) = (column("track_id")?, column("ts_ps")?, column("dur_ps")?);
-        let correlation = column("correlation_id")?;
+        let (track, ts, dur) = (part.column("track_id")?, part.column("ts_ps")?, part.column("dur_ps")?);
+        let correlation = part.column("correlation_id")?;
         let file = part.open()?;
         let access = file.as_ref().map_or(Access::Mapped, Access::Read);
         let (mut launches, mut executed) = (HashMap::new(), Vec::new());

@@ -105,7 +105,7 @@ impl Dictionaries {
     pub fn read(part: &Part, formats: &[Lazy]) -> Result<Dictionaries> {
         let (mut first_tracks, mut all): (Vec<i32>, Vec<Vec<Named>>) = Default::default();
         let mut lazy = None;
-        let [first_track, id, name] = ["first_track", "id", "name"].map(|name| column(part, name));
+        let [first_track, id, name] = ["first_track", "id", "name"].map(|name| part.column(name));
         let (first_track, id, name) = (first_track?, id?, name?);
         for batch in 0..part.batches.len() {
             let tracks = part.array(batch, first_track, &Access::Mapped)?;
@@ -183,11 +183,6 @@ impl Dictionaries {
         );
         texts.map_err(|error| Error::new(Kind::Damaged, error.to_string()))
     }
-}
-
-fn column(part: &Part, name: &str) -> Result<usize> {
-    let found = part.fields.iter().position(|field| field.name == name);
-    found.ok_or_else(|| Error::new(Kind::Damaged, format!("names of args without {name}")))
 }
 
 /// Rows `from..from + rows` of columns.

@@ -197,8 +197,7 @@ impl Store {
         }
         let slices = Arc::clone(self.table("slice")?);
         let part = &slices.parts[0];
-        let column = part.fields.iter().position(|field| field.name == "ts_ps");
-        let column = column.ok_or_else(|| Error::new(Kind::Damaged, "slices without ts_ps"))?;
+        let column = part.column("ts_ps")?;
         let file = part.open()?;
         let access = file.as_ref().map_or(Access::Mapped, Access::Read);
         let fields = vec![Field::new("step", Shape::I64)];

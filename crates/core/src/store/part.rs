@@ -184,6 +184,12 @@ impl Part {
         self.batches.iter().map(|batch| batch.rows as u64).sum()
     }
 
+    /// The place of a column.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        let found = self.fields.iter().position(|field| field.name == name);
+        found.ok_or_else(|| Error::new(Kind::Damaged, format!("rows without {name}")))
+    }
+
     /// Opens the file for [`Access::Read`].
     pub fn open(&self) -> Result<Option<File>> {
         self.file.as_ref().map_or(Ok(None), |file| Ok(Some(File::open(&file.path)?)))

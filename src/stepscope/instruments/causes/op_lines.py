@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from typing import Literal
 
 from stepscope.code_lines import CodeLine, is_framework_or_library
 from stepscope.instruments import traced_python
@@ -12,11 +13,12 @@ from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
 from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.traced_calls import THRESHOLDS as TRACED
-from stepscope.instruments.causes.traced_calls import TimedSlice
+from stepscope.instruments.causes.traced_calls import SliceName, TimedSlice
 from stepscope.library.statements import Query, statement
 
 _GRADIENT = "autograd::engine::evaluate_function"
 """How the names of slices begin in which PyTorch computes the gradient of an op."""
+_Role = Literal["own", "gradient", "asked", "other"]
 
 
 def creating_line(query: Query, run_id: str, op: str) -> CodeLine | None:
@@ -64,18 +66,41 @@ def calling_line(query: Query, op: str, sources: Sequence[int]) -> CodeLine | No
 def add_calls(weights: Counter[CallPath], op: str, slices: Iterable[TimedSlice]) -> None:
     """Counts the calls of an op by the program's own calls around each: none around what gradients call.
     slices: as for traced_calls.add_by_call."""
-    open_: list[tuple[int, CallPath]] = []
-    for begin, end, (name, category, _) in slices:
+    # Paths are long, and thousands of slices lie in each: paths have numbers, and names say what slices are.
+    paths: list[CallPath] = [()]
+    inner: dict[tuple[int, SliceName], int] = {}
+    roles: dict[SliceName, _Role] = {}
+    calls: Counter[int] = Counter()
+    open_: list[tuple[int, int]] = []
+    for begin, end, called in slices:
+        if (role := roles.get(called)) is None:
+            role = roles[called] = _role(called, op)
+        if role == "other":
+            continue
         while open_ and open_[-1][0] <= begin:
             open_.pop()
-        path = open_[-1][1] if open_ else ()
-        if category == traced_python.CATEGORY and traced_python.is_own(name):
-            path = traced_calls.extended_path(path, name, category)
-        elif name.startswith(_GRADIENT):
-            path = ()
-        elif name == op:
-            weights[path] += 1
-        open_.append((end, path))
+        path = open_[-1][1] if open_ else 0
+        if role == "asked":
+            calls[path] += 1
+        elif role == "gradient":
+            open_.append((end, 0))
+        else:
+            if (path, called) not in inner:
+                inner[path, called] = len(paths)
+                paths.append(traced_calls.extended_path(paths[path], *called[:2]))
+            open_.append((end, inner[path, called]))
+    for path, number in calls.items():
+        weights[paths[path]] += number
+
+
+def _role(called: SliceName, op: str) -> _Role:
+    """What a slice is for the calls of an op: one of the program's own functions, a gradient's, the op."""
+    name, category, _ = called
+    if category == traced_python.CATEGORY and traced_python.is_own(name):
+        return "own"
+    if name.startswith(_GRADIENT):
+        return "gradient"
+    return "asked" if name == op else "other"
 
 
 def most_calling_line(weights: Counter[CallPath], loops: Collection[FunctionKey] = ()) -> CodeLine | None:
