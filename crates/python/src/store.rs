@@ -16,7 +16,7 @@ use stepscope_core::store::part::Field;
 use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
 
-/// Number of slices, begin of the first, end of the last, and the least delay of a launch.
+/// End of the last slice, and the least delay of a launch.
 type WorkTuple = (i64, i64);
 
 #[pyclass(module = "stepscope._core", frozen)]
