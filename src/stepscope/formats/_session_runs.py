@@ -9,9 +9,7 @@ that node: a run in it goes by the last start of a node, and is the run of anoth
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
@@ -19,8 +17,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from stepscope import protobuf, strict_json
+from stepscope.sources.damage import DamagedArchive
 from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
+from stepscope.sources.spool import pieces_of
 
 _HEAD_BYTES = 1 << 16
 _MOST_BYTES = 64 << 20
@@ -127,26 +127,22 @@ def _rank(source: Source) -> int | None:
 
 
 def _read(source: Source) -> bytes:
-    """The bytes of a file; nothing for a large one, for what lies in archives, and for what lies in an object
-    store and was not fetched, because a lake has it already."""
+    """The bytes of a file; nothing for a large one, for what must be unpacked first, and for what lies in an
+    object store and was not fetched, because a lake has it already."""
     where = source.bytes if source.spooled is None else source.spooled
-    path = Path(where.path)
-    if where.unpack or source.size > _MOST_BYTES or not path.is_file():
+    if where.unpack or source.size > _MOST_BYTES or not Path(where.path).is_file():
         return b""
-    with path.open("rb") as file:
-        file.seek(where.offset)
-        if where.codec == "plain":
-            data = file.read(_HEAD_BYTES)
-            if source.format == "chrome_trace" and not _PROCESSES.search(data):
+    data = bytearray()
+    try:
+        for piece in pieces_of(where):
+            data += piece
+            if source.format == "chrome_trace" and not _PROCESSES.search(data, 0, _HEAD_BYTES):
                 return b""
-            return data + file.read((where.length or source.size) - len(data))
-        if where.codec != "gzip" or where.length is not None:
-            return b""
-        try:
-            with gzip.open(file) as packed:
-                return packed.read(_MOST_BYTES)
-        except (OSError, EOFError, zlib.error):  # damaged: whoever decodes it says so
-            return b""
+            if len(data) >= _MOST_BYTES:
+                break
+    except (OSError, DamagedArchive):  # whoever decodes it says so
+        return b""
+    return bytes(data[:_MOST_BYTES])
 
 
 def _stats_begins(data: bytes) -> Iterator[int]:

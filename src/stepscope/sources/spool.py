@@ -167,7 +167,7 @@ class Spool:
         return bytes(data), None
 
     def _read(self, place: ByteLocation, shown: str, most: int, data: bytearray) -> None:
-        for chunk in _unpacked(self.reach(place, shown)):
+        for chunk in pieces_of(self.reach(place, shown)):
             data += chunk
             if len(data) > most:
                 raise LimitReached(
@@ -184,7 +184,7 @@ class Spool:
         packed = Path(reached.path).stat().st_size
         done = 0
         with target.open("xb") as file:
-            for chunk in _unpacked(reached):
+            for chunk in pieces_of(reached):
                 done += len(chunk)
                 if limits.too_far(done, packed):
                     raise limits.bomb(shown, done, packed)
@@ -200,8 +200,9 @@ class Spool:
                 self._remove()
 
 
-def _unpacked(place: ByteLocation) -> Iterator[bytes]:
-    """The bytes of a place that can be reached, in pieces. Damaged when packing or checksum are."""
+def pieces_of(place: ByteLocation) -> Iterator[bytes]:
+    """The bytes of a place that can be reached, unpacked, in pieces of 64 MiB at most. OSError, or Damaged
+    when packing or checksum are."""
     seen = 0
     for piece in _pieces(place):
         seen = seen if place.crc is None else zlib.crc32(piece, seen)
