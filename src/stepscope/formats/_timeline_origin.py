@@ -31,10 +31,11 @@ def nodes(timeline: Source) -> list[tuple[str, int]]:
         return []
     with Path(timeline.bytes.path).open("rb") as file:
         file.seek(timeline.bytes.offset)
-        text = file.read(min(_HEAD_BYTES, timeline.bytes.length or timeline.size))
+        length = timeline.bytes.length or timeline.size
+        text = file.read(min(_HEAD_BYTES, length))
         if not _PROCESSES.search(text):
             return []
-        text += file.read(_MOST_BYTES)
+        text += file.read(min(_MOST_BYTES, length - len(text)))
     # With memory shown, everything about tensors comes before the first node.
     first = _COMPLETE.search(text)
     head = text[max(0, first.start() - _HEAD_BYTES) : first.start() + _HEAD_BYTES] if first else b""
