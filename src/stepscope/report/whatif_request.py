@@ -77,6 +77,8 @@ def answer(trace: OpenTrace, asked: WhatIfRequest, title: str) -> Report:
     if without is None and not asked.ops:
         without = next((judgement.cause for judgement in judged if judgement.cause in CAUSES), None)
         if without is None:
+            if all(judgement.whole_capture for judgement in judged):
+                raise _no_steps()
             raise NothingFound(
                 "Nothing limits the steps that could be taken away",
                 seen="no cause stands out",
@@ -85,12 +87,16 @@ def answer(trace: OpenTrace, asked: WhatIfRequest, title: str) -> Report:
     change = DurationChange(cast("Label | None", without), asked.ops)
     found = ask(trace.query, trace.stream, change)
     if not found:
-        raise NothingFound(
-            "There are no steps that can be replayed",
-            seen="no steps, or none that a thread or stream of this recording drives",
-            todo="record the loop of a program: stepscope record -- CMD",
-        )
+        raise _no_steps()
     return whatif.build(title, change, found, judged)
+
+
+def _no_steps() -> NothingFound:
+    return NothingFound(
+        "There are no steps that can be replayed",
+        seen="no steps, or none that a thread or stream of this recording drives",
+        todo="record the loop of a program: stepscope record -- CMD",
+    )
 
 
 def _workers(trace: OpenTrace, workers: int, title: str) -> Report:
