@@ -1,14 +1,15 @@
 """Whether anything grows faster than its work: every verb and every answer of the page, at several sizes.
 
     python benchmarks/growth.py [--sizes 10000,100000] [--forms kineto,xplane] [--shapes wide,deep,long]
-                                [--only PART] [--limit 60]
+                                [--only PART,PART] [--limit 60]
 
 Recordings come from generate_growth.py. A cell is processor time (all threads, the system on their behalf)
 and peak memory of one question: a verb's first look in a process of its own, or an answer of the page, asked
 in the order of its routes, so that the first one that needs something makes it. One beyond the limit is ended
 and shown as over. The slope is that of log(time) over log(events) between neighbouring sizes, the fixed cost
 of a tiny recording taken off: 1 grows as the work does, 2 is quadratic. Where the larger time is less than
-half a second, no slope is told: it would be one of noise. Each kind of recording is kept when it is done.
+half a second, no slope is told: it would be one of noise. Each kind of recording is kept when it is done;
+with --only, its cells are kept beside those of earlier runs.
 """
 
 from __future__ import annotations
@@ -29,17 +30,14 @@ from typing import Any
 
 import generate_growth
 import kept
-from measure import MILLION, MOST_SLOPE, Outcome, of_a_million, run_limited
+from measure import MILLION, MOST_MB, MOST_SLOPE, TINY, Outcome, of_a_million, run_limited
 from run import apart
 from stepscope.cli import verbs
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "data" / "growth"
-TINY = 100
-"""Events of a recording whose cost is the fixed one."""
 LEAST_S, NOISE_S = 0.5, 0.2
 """Processor seconds from which on a slope is told; what is taken for nothing at the smaller size."""
-MEMORY_MB = 2000.0
 FORMATS = (".json", ".parquet", ".ndjson", ".csv", ".duckdb", ".pb", ".collapsed", ".speedscope.json")
 """Extensions that `export` is asked for; others need a service, or libraries of their own."""
 QUERY = "SELECT name, count(*) AS n, sum(dur_ps) AS ps FROM slice GROUP BY name ORDER BY ps DESC LIMIT 20"
@@ -101,6 +99,11 @@ class Cell:
             "peak_mb": round(self.peak_mb),
         }
         return {**cell, "ended": self.about} if self.about else cell
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Cell:
+        """What told() made."""
+        return cls(told["processor_s"], told["wall_s"], told["peak_mb"], told.get("ended", ""))
 
 
 def by_verbs(path: Path, limit_s: float, wanted: Callable[[str], bool]) -> Iterator[tuple[str, Cell]]:
@@ -183,7 +186,8 @@ def measured(form: str, shape: str, sizes: Sequence[int], options: argparse.Name
         apart(partial(_written, form, shape, events), folder)
         path = generate_growth.place(folder, form, shape, events)
         todo = lambda name: wanted(name) and name not in over  # noqa: E731
-        for asked in (by_verbs, by_routes):
+        of_page = options.only is None or "page" in options.only
+        for asked in (by_verbs, by_routes) if of_page else (by_verbs,):
             for name, cell in asked(path, options.limit, todo):
                 rows[name][events] = cell
                 if cell.seconds is None:
@@ -192,19 +196,27 @@ def measured(form: str, shape: str, sizes: Sequence[int], options: argparse.Name
 
 
 def _is_asked(only: str | None, name: str) -> bool:
-    return only is None or only in name
+    return only is None or any(part in name for part in only.split(","))
 
 
 def _written(form: str, shape: str, events: int, folder: Path) -> None:
     generate_growth.write(folder, form, shape, events)
 
 
-def judged(rows: Rows, sizes: Sequence[int]) -> dict[str, Any]:
+def add_earlier(rows: Rows, kind: str) -> None:
+    """Adds the cells that are kept of earlier runs, where this one has none."""
+    known = kept.read("growth").get("kinds", {}).get(kind, {}).get("rows", {})
+    for name, row in known.items():
+        for events, told in row["cells"].items():
+            rows[name].setdefault(int(events), Cell.of(told))
+
+
+def judged(rows: Rows) -> dict[str, Any]:
     """The cells with their slopes."""
     told = {}
     for name, cells in rows.items():
         fixed = cells[TINY].seconds if TINY in cells and cells[TINY].seconds is not None else 0.0
-        pairs = [(few, many) for few, many in itertools.pairwise(sizes) if {few, many} <= set(cells)]
+        pairs = itertools.pairwise(sorted(size for size in cells if size != TINY))
         slopes = [slope((few, cells[few]), (many, cells[many]), fixed or 0.0) for few, many in pairs]
         told[name] = {
             "cells": {str(events): cell.told() for events, cell in cells.items()},
@@ -220,6 +232,8 @@ def show(title: str, told: dict[str, Any], sizes: Sequence[int]) -> None:
     print(f"\n{title}\n{'':34}" + "".join(f"{events:>12,}" for events in (TINY, *sizes)) + "    MB  slopes")
     for name, row in sorted(told.items(), key=lambda one: -_steepest(one[1]["slopes"])):
         cells = [row["cells"].get(str(events)) for events in (TINY, *sizes)]
+        if not any(cells[1:]):
+            continue  # of an earlier run
         times = "".join(f"{_seconds(cell):>12}" for cell in cells)
         peak = max(cell["peak_mb"] for cell in cells if cell)
         slopes = " ".join("-" if one is None else str(one) for one in row["slopes"])
@@ -246,7 +260,7 @@ def broken(kind: str, rows: dict[str, Any]) -> list[str]:
         limit = of_a_million(name)
         if million and (million["processor_s"] is None or million["processor_s"] > limit):
             found.append(f"{kind}: {name} takes {_seconds(million)} s of a million events, wanted {limit:g}")
-        if most and most["peak_mb"] > MEMORY_MB:
+        if most and most["peak_mb"] > MOST_MB:
             found.append(f"{kind}: {name} takes {most['peak_mb']} MB of ten million events")
     return found
 
@@ -257,7 +271,9 @@ def main() -> int:
     parser.add_argument("--sizes", default="10000,100000", help="events, the smallest first")
     parser.add_argument("--forms", default=",".join(generate_growth.FORMS))
     parser.add_argument("--shapes", default=",".join(generate_growth.SHAPES))
-    parser.add_argument("--only", help="questions with this in their name; the result is not kept")
+    parser.add_argument(
+        "--only", help="questions with one of these in their name, separated by commas; page for the page"
+    )
     parser.add_argument("--limit", type=float, default=60, help="processor seconds of a cell")
     options = parser.parse_args()
     sizes = sorted(int(one) for one in options.sizes.split(","))
@@ -269,11 +285,12 @@ def main() -> int:
             cells = measured(form, shape, sizes, options)
             for name, cell in tiny.items():
                 cells[name] |= cell
-            rows = judged(cells, sizes)
+            if options.only is not None:
+                add_earlier(cells, f"{form} {shape}")
+            rows = judged(cells)
             show(f"{form}, {shape}", rows, sizes)
             missed += broken(f"{form} {shape}", rows)
-            if options.only is None:
-                kept.add("growth", "kinds", f"{form} {shape}", {"limit_s": options.limit, "rows": rows})
+            kept.add("growth", "kinds", f"{form} {shape}", {"limit_s": options.limit, "rows": rows})
     print("\n" + "\n".join([*missed, f"{len(missed)} targets missed"]))
     return 1 if missed else 0
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kept
-from measure import MILLION, MOST_SLOPE, of_a_million
+from measure import MILLION, MOST_MB, MOST_SLOPE, TINY, of_a_million
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured.md"
 HEAD = """\
@@ -235,30 +235,37 @@ ANSWERS = ("summary", "memory", "report .json", "page report/first")
 
 
 def growth(found: Found) -> Iterator[Line]:
-    """Of growth.py: some answers to the largest recording of each kind."""
+    """Of growth.py: some answers to the largest recording of each kind, and to that of a million events."""
     for kind, told in found["kinds"].items():
-        when = measured(told["date"], told["machine"])
-        events = max(int(size) for row in told["rows"].values() for size in row["cells"])
-        asked = {name: row for name, row in told["rows"].items() if str(events) in row["cells"]}
-        cells = {name: row["cells"][str(events)] for name, row in asked.items()}
-        took = {name: cell["processor_s"] for name, cell in cells.items() if "ended" not in cell}
-        dearest = max(took, key=lambda name: took[name])
-        for name in dict.fromkeys((*(one for one in ANSWERS if one in took), dearest)):
-            what = f"{kind}, {events:,} events: `{name}`{', the dearest' if name == dearest else ''}"
-            ours = f"{number(took[name])} s of the processor, {cells[name]['peak_mb']:,} MB"
-            steepest = asked[name]["slopes"][-1]
-            power = "" if steepest is None else f"grows with the power {steepest}"
-            yield Line(
-                what, ours, ratio=power, goal=_held_to(name, events, took[name], steepest), measured=when
-            )
+        sizes = {int(size) for row in told["rows"].values() for size in row["cells"]}
+        for events in sorted(sizes & {MILLION, max(sizes)}):
+            yield from _of_size(kind, told, events)
 
 
-def _held_to(name: str, events: int, took_s: float, steepest: float | None) -> str:
+def _of_size(kind: str, told: Found, events: int) -> Iterator[Line]:
+    when = measured(told["date"], told["machine"])
+    asked = {name: row for name, row in told["rows"].items() if str(events) in row["cells"]}
+    cells = {name: row["cells"][str(events)] for name, row in asked.items()}
+    took = {name: cell["processor_s"] for name, cell in cells.items() if "ended" not in cell}
+    dearest = max(took, key=lambda name: took[name])
+    for name in dict.fromkeys((*(one for one in ANSWERS if one in took), dearest)):
+        what = f"{kind}, {events:,} events: `{name}`{', the dearest' if name == dearest else ''}"
+        ours = f"{number(took[name])} s of the processor, {cells[name]['peak_mb']:,} MB"
+        sizes = sorted(int(size) for size in asked[name]["cells"] if int(size) != TINY)
+        steepest = dict(zip(sizes[1:], asked[name]["slopes"], strict=True)).get(events)
+        power = "" if steepest is None else f"grows with the power {steepest}"
+        goal = _held_to(name, events, took[name], cells[name]["peak_mb"], steepest)
+        yield Line(what, ours, ratio=power, goal=goal, measured=when)
+
+
+def _held_to(name: str, events: int, took_s: float, peak_mb: float, steepest: float | None) -> str:
     """The goals of an answer, and whether one is missed."""
     goals = [] if steepest is None else [(f"a power of at most {MOST_SLOPE}", steepest > MOST_SLOPE)]
     if events == MILLION:
         most = of_a_million(name)
         goals.append((f"at most {number(most)} s", took_s > most))
+    if events == 10 * MILLION:
+        goals.append((f"at most {MOST_MB:,} MB", peak_mb > MOST_MB))
     return "; ".join(f"{goal}{', missed' * is_missed}" for goal, is_missed in goals)
 
 

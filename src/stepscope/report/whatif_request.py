@@ -77,6 +77,8 @@ def answer(trace: OpenTrace, asked: WhatIfRequest, title: str) -> Report:
     if without is None and not asked.ops:
         without = next((judgement.cause for judgement in judged if judgement.cause in CAUSES), None)
         if without is None:
+            if all(judgement.whole_capture for judgement in judged):
+                raise _no_steps()
             raise NothingFound(
                 "Nothing limits the steps that could be taken away",
                 seen="no cause stands out",
@@ -85,13 +87,17 @@ def answer(trace: OpenTrace, asked: WhatIfRequest, title: str) -> Report:
     change = DurationChange(cast("Label | None", without), asked.ops)
     found = ask(trace.query, trace.stream, change)
     if not found and whatif.limits(change, judged) is None:
-        raise NothingFound(
-            "There are no steps that can be replayed",
-            seen="no steps, or none that a thread or stream of this recording drives",
-            todo="ask for the cause that limits the steps, or record where a profiler tells threads: "
-            "stepscope record -- CMD, with TensorFlow from 2.3 on, JAX or PyTorch",
-        )
+        raise _no_steps()
     return whatif.build(title, change, found, judged)
+
+
+def _no_steps() -> NothingFound:
+    return NothingFound(
+        "There are no steps that can be replayed",
+        seen="no steps, or none that a thread or stream of this recording drives",
+        todo="ask for the cause that limits the steps, or record where a profiler tells threads: "
+        "stepscope record -- CMD, with TensorFlow from 2.3 on, JAX or PyTorch",
+    )
 
 
 def _workers(trace: OpenTrace, workers: int, title: str) -> Report:
