@@ -40,8 +40,8 @@ def sentences(diagnosis: Diagnosis) -> Iterator[str]:
         )
     if not diagnosis.loads:
         yield (
-            "The recording does not tell the stages of the pipeline: profiles of tfprof never do, nor does "
-            "RunMetadata since TensorFlow 2. `stepscope record` does."
+            "The recording does not tell the stages of the pipeline: profiles of tfprof never do, nor do "
+            "RunMetadata and timelines since TensorFlow 2. `stepscope record` does."
         )
     elif diagnosis.share_seen < 1:
         seen = units.show(diagnosis.share_seen, "ratio")
