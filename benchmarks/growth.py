@@ -204,9 +204,12 @@ def _written(form: str, shape: str, events: int, folder: Path) -> None:
 
 
 def add_earlier(rows: Rows, kind: str) -> None:
-    """Adds the cells that are kept of earlier runs, where this one has none."""
-    known = kept.read("growth").get("kinds", {}).get(kind, {}).get("rows", {})
-    for name, row in known.items():
+    """Adds the cells that are kept of earlier runs, where this one has none. Those of another day or
+    processor are not: all cells of a kind are said to be of one."""
+    known = kept.read("growth").get("kinds", {}).get(kind, {"rows": {}})
+    if known["rows"] and (known["date"], known["machine"]["cpu"]) != (kept.today(), kept.machine()["cpu"]):
+        return
+    for name, row in known["rows"].items():
         for events, told in row["cells"].items():
             rows[name].setdefault(int(events), Cell.of(told))
 
