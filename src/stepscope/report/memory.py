@@ -52,6 +52,8 @@ _MOMENTS = {
 
 _MOST_SAID = 3
 """Allocators that the headline of a summary speaks of."""
+_MOST_KINDS = 3
+"""Kinds of blocks that it names of each."""
 
 
 _STRETCHES = 960
@@ -120,7 +122,7 @@ def headline(found: Sequence[AllocatorMemory]) -> list[str]:
     """What comes first of recordings that hold memory and no time: the peak of each, with what holds it."""
     sentences_ = []
     for memory in found[:_MOST_SAID]:
-        kinds = f": {', '.join(parts)}" if (parts := bytes_by_kind(memory)) else ""
+        kinds = f": {', '.join(parts)}" if (parts := bytes_by_kind(memory, _MOST_KINDS)) else ""
         size = sized(memory.peak.bytes)
         if memory.held.is_moment:
             held = f"{memory.device} held {size}" if memory.device else f"{size} was held"

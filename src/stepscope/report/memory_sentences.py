@@ -152,14 +152,18 @@ def _timeline_caveats(spans: Spans) -> list[str]:
     ]
 
 
-def bytes_by_kind(memory: AllocatorMemory) -> list[str]:
-    """How many bytes of the peak are of each kind, most first; empty where no kind is known."""
+def bytes_by_kind(memory: AllocatorMemory, most: int = 20) -> list[str]:
+    """How many bytes of the peak are of each kind, most first; empty where no kind is known. most: kinds
+    that are named; what others have is one sum."""
     sums: Counter[str] = Counter()
     for block in memory.peak.blocks:
         sums[block.kind] += block.bytes
     if not any(size for kind, size in sums.items() if kind != "unknown"):
         return []
-    return [f"{sized(size)} {_KINDS.get(kind, kind)}" for kind, size in sums.most_common() if size]
+    listed = [(kind, size) for kind, size in sums.most_common() if size]
+    parts = [f"{sized(size)} {_KINDS.get(kind, kind)}" for kind, size in listed[:most]]
+    rest = sum(size for _, size in listed[most:])
+    return [*parts, f"{sized(rest)} of other kinds"] if rest else parts
 
 
 _KINDS = {
