@@ -306,7 +306,11 @@ def test_graphs_are_no_recordings():
 
 @pytest.mark.parametrize(
     ("producer", "said"),
-    [("kineto", "DataLoader"), ("tf_timeline", "tf.profiler.experimental"), ("tf_profiler", "Iterator::")],
+    [
+        ("kineto", "DataLoader"),
+        ("tf_timeline", "`stepscope record` makes one that does"),
+        ("tf_profiler", "Iterator::"),
+    ],
 )
 def test_advice_fits_what_feeds_the_steps(producer, said):
     tables = draw(WAITING, producer=producer)
