@@ -208,13 +208,11 @@ def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
     step, finished = 0, False
     with _dying(made, tmp_path) as dies:
         while not finished:
-            step += 1
+            step += cases(5, 1)
             own = _copied(lake, f"lake{step}")
             finished = dies(own, step)
-            if step % cases(8, 1) and not finished:
-                continue
             assert _slices(own) == before, step
-            if step % cases(16, 5) and not finished:
+            if step % cases(15, 5) and not finished:
                 continue
             compact(own)
             assert _slices(own) == before, step
