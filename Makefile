@@ -45,7 +45,7 @@ setup: $(STAMPS)/package ## build everything into .venv, so that .venv/bin/steps
 demo: setup ## build, then summarise a recording that ships with the project
 	$(BIN)/stepscope $(SAMPLE)
 
-test: ## what a change can break, twelve minutes once built
+test: ## what a change can break, eleven minutes once built
 	@$(or $(PYTHON),python3) tests/parts.py "setup=$(MAKE) $(STAMPS)/package $(STAMPS)/test" \
 		--beside "lint=$(MAKE) lint" "rust=$(MAKE) test-rust" --beside "python=$(MAKE) test-python"
 
