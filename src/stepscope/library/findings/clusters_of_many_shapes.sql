@@ -1,7 +1,7 @@
 -- Clusters get arguments of many shapes
 --
 -- question: Is a session that has XLA run clusters of ops fed another shape in most of its recorded runs?
--- reads: tensor, rollup_op, track_place
+-- reads: tensor, op_sum
 -- severity: medium from half of the time of ops on hosts, low from a fifth
 -- impact: {op} ({op_type}) takes {share} of the time of ops on hosts, {impact_ps}. What is fed as {argument} has {shapes}
 --   shapes in {runs} recorded runs, {first_shape} and {last_shape} among them: XLA compiles a cluster for each shape that
@@ -53,34 +53,23 @@ fed_by_kinds AS (
   WHERE f.number >= 3 AND f.kinds * 2 > f.number
 ),
 
-named AS (
-  SELECT
-    columns!(r, run_id, host_id),
-    COALESCE(r.op_name, r.name) AS op_called,
-    r.op_type AS type_called,
-    COALESCE(r.op_self_ps, r.self_ps) AS track_ps
-  FROM rollup_op AS r
-  INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE r.is_op AND r.class = 'compute' AND p.place = 'host'
-),
-
 ops AS (
-  SELECT columns!(n, run_id, host_id, op_called, type_called), SUM(n.track_ps) AS own_ps
-  FROM named AS n
-  GROUP BY columns!(n, run_id, host_id, op_called, type_called)
+  SELECT
+    columns!(o, run_id, host_id, op, op_type),
+    CASE WHEN o.op_type IN ('XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch') THEN 1 ELSE 0 END AS is_cluster,
+    SUM(o.sum_self_ps) AS own_ps
+  FROM op_sum AS o
+  WHERE o.class = 'compute' AND o.place = 'host'
+  GROUP BY columns!(o, run_id, host_id, op, op_type)
 ),
 
 clusters AS (
   SELECT
-    columns!(o, run_id, host_id, op_called, type_called, own_ps),
+    columns!(o, run_id, host_id, op, op_type, is_cluster, own_ps),
     SUM(o.own_ps) OVER (PARTITION BY o.run_id, o.host_id) AS all_ps,
     CAST(ROW_NUMBER() OVER (
       PARTITION BY o.run_id, o.host_id
-      ORDER BY nulls_last!(
-        CASE WHEN o.type_called IN ('XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch') THEN 0 ELSE 1 END,
-        o.own_ps DESC,
-        o.op_called
-      )
+      ORDER BY nulls_last!(o.is_cluster DESC, o.own_ps DESC, o.op)
     ) AS BIGINT) AS position
   FROM ops AS o
 )
@@ -88,9 +77,7 @@ clusters AS (
 SELECT
   CASE WHEN c.own_ps * 2 >= c.all_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(c.own_ps AS BIGINT) AS impact_ps,
-  columns!(c, run_id, host_id),
-  c.op_called AS op,
-  c.type_called AS op_type,
+  columns!(c, run_id, host_id, op, op_type),
   share!(c.own_ps, c.all_ps) AS share,
   f.what AS argument,
   CAST(f.kinds AS BIGINT) AS shapes,
@@ -99,7 +86,5 @@ SELECT
   f.greatest AS last_shape
 FROM clusters AS c
 INNER JOIN fed_by_kinds AS f ON f.run_id = c.run_id AND f.host_id = c.host_id AND f.position = 1
-WHERE
-  c.position = 1 AND c.type_called IN ('XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch')
-  AND c.own_ps * 5 >= c.all_ps
+WHERE c.position = 1 AND c.is_cluster = 1 AND c.own_ps * 5 >= c.all_ps
 ORDER BY nulls_last!(impact_ps DESC, c.run_id, c.host_id)
