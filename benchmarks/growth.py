@@ -8,7 +8,7 @@ and peak memory of one question: a verb's first look in a process of its own, or
 in the order of its routes, so that the first one that needs something makes it. One beyond the limit is ended
 and shown as over. The slope is that of log(time) over log(events) between neighbouring sizes, the fixed cost
 of a tiny recording taken off: 1 grows as the work does, 2 is quadratic. Where the larger time is less than
-half a second, no slope is told: it would be one of noise. Each kind of recording is kept when it is done;
+half a second, no slope is given: it would measure noise. Each kind of recording is kept when it is done;
 with --only, its cells are kept beside those of earlier runs.
 """
 

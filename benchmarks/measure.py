@@ -22,8 +22,6 @@ TINY = 100
 """Events of a recording whose cost is the fixed one."""
 MOST_SLOPE = 1.1
 """Of the logarithm of the time over that of the events."""
-
-
 MOST_MB = 2000
 """Memory that an answer about ten million events may take."""
 

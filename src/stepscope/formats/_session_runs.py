@@ -9,7 +9,6 @@ that node: a run in it goes by the last start of a node, and is the run of anoth
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
@@ -17,16 +16,14 @@ from itertools import pairwise
 from pathlib import Path
 
 from stepscope import protobuf, strict_json
+from stepscope.formats._timeline_origin import is_timeline
 from stepscope.sources.damage import DamagedArchive
 from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
 from stepscope.sources.spool import pieces_of
 
-_HEAD_BYTES = 1 << 16
 _MOST_BYTES = 64 << 20
 """Files that are larger are not searched: they are read beside others, as if they held runs of their own."""
-_PROCESSES = re.compile(rb" (?:Compute|Tensors)\"|\"Allocators\"")
-"""The names of processes, with which every timeline begins."""
 _NODE = b"\x0a\x07_SOURCE\x10"
 """node_name and the key of all_start_micros of a NodeExecStats, as written."""
 _EVENT_BYTES = 4096
@@ -108,7 +105,7 @@ def _read_begins(source: Source) -> frozenset[int]:
     if source.format == "tfprof_profile":
         return frozenset(_last_starts(data))
     if source.format == "chrome_trace":
-        return frozenset(_timeline_begins(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
+        return frozenset(_timeline_begins(data)) if is_timeline(data) else frozenset()
     return frozenset(_stats_begins(data))
 
 
@@ -136,11 +133,11 @@ def _read(source: Source) -> bytes:
     try:
         for piece in pieces_of(where):
             data += piece
-            if source.format == "chrome_trace" and not _PROCESSES.search(data, 0, _HEAD_BYTES):
+            if source.format == "chrome_trace" and not is_timeline(data):
                 return b""
             if len(data) >= _MOST_BYTES:
                 break
-    except (OSError, DamagedArchive):  # whoever decodes it says so
+    except (OSError, DamagedArchive):  # the decoder reports it
         return b""
     return bytes(data[:_MOST_BYTES])
 

@@ -25,6 +25,11 @@ _FLAT = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 """An event of a timeline: an object whose members hold no more than one object deep."""
 
 
+def is_timeline(text: bytes | bytearray) -> bool:
+    """Whether a JSON trace begins as timelines do."""
+    return _PROCESSES.search(text, 0, _HEAD_BYTES) is not None
+
+
 def nodes(timeline: Source) -> list[tuple[str, int]]:
     """Names and starts of the first nodes of a timeline; empty if the file is packed or not a timeline."""
     if not _is_plain(timeline):
@@ -33,7 +38,7 @@ def nodes(timeline: Source) -> list[tuple[str, int]]:
         file.seek(timeline.bytes.offset)
         length = timeline.bytes.length or timeline.size
         text = file.read(min(_HEAD_BYTES, length))
-        if not _PROCESSES.search(text):
+        if not is_timeline(text):
             return []
         text += file.read(min(_MOST_BYTES, length - len(text)))
     # With memory shown, everything about tensors comes before the first node.

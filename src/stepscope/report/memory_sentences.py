@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -152,7 +153,7 @@ def _timeline_caveats(spans: Spans) -> list[str]:
     ]
 
 
-def bytes_by_kind(memory: AllocatorMemory, most: int = 20) -> list[str]:
+def bytes_by_kind(memory: AllocatorMemory, most: int = sys.maxsize) -> list[str]:
     """How many bytes of the peak are of each kind, most first; empty where no kind is known. most: kinds
     that are named; what others have is one sum."""
     sums: Counter[str] = Counter()

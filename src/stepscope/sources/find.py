@@ -34,7 +34,7 @@ from stepscope.sources.places import (
     source_of,
 )
 from stepscope.sources.same_capture import choose
-from stepscope.sources.source import Piece, Skipped, Source
+from stepscope.sources.source import ByteLocation, Piece, Skipped, Source
 from stepscope.sources.spool import Spool
 
 _MOST_OTHERS = 1000
@@ -204,21 +204,21 @@ def _look(
         if any(item.decoder for item in known.items):
             memory.remember(key, known)
         return known
-    return Inspection(tuple(_unpacked_items(known.items, spool)), known.skipped)
+    return _unpacked(known, spool)
 
 
-def _unpacked_items(items: Sequence[InspectedItem], spool: Spool) -> Iterator[InspectedItem]:
-    """Items of a file that was looked at before. Where it holds several recordings that must be unpacked,
-    they are, as by the first look: their bytes tell which of them hold the same runs."""
-    packed = [item.decoder != "" and spool.is_small(item.bytes, item.size) for item in items]
-    several = sum(packed) > 1
-    for item, is_packed in zip(items, packed, strict=True):
-        spooled = None
-        if several and is_packed:
-            # What has been damaged since is told by whoever decodes it.
-            with contextlib.suppress(OSError, KeyError, DamagedArchive, LimitReached):
-                spooled = spool.reach(item.bytes, item.name)
-        yield item._replace(spooled=spooled)
+def _unpacked(known: Inspection, spool: Spool) -> Inspection:
+    """A look that is remembered. Several recordings that must be unpacked are unpacked, as by the first look:
+    their bytes show which of them hold the same runs."""
+    packed = [item for item in known.items if item.decoder and spool.is_small(item.bytes, item.size)]
+    if len(packed) < 2:
+        return known
+    reached: dict[ByteLocation, ByteLocation] = {}
+    for item in packed:
+        # The decoder reports damage that came later.
+        with contextlib.suppress(OSError, KeyError, DamagedArchive, LimitReached):
+            reached[item.bytes] = spool.reach(item.bytes, item.name)
+    return known._replace(items=tuple(item._replace(spooled=reached.get(item.bytes)) for item in known.items))
 
 
 _GIVE = (

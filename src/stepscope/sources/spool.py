@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -29,6 +30,8 @@ _CHUNK = 1 << 16
 """Packed bytes that are unpacked at once: 64 MiB at most."""
 _SMALL_BYTES = 64 << 20
 """Members of at most so many bytes are unpacked together with others of their archive."""
+_SEVERAL = 2
+"""Members of an archive that somebody asks for before the others are unpacked as well."""
 
 
 class Spool:
@@ -41,8 +44,8 @@ class Spool:
         self._lock = threading.Lock()
         self._reached: dict[tuple[ByteLocation, int, int], ByteLocation] = {}
         """Where bytes were unpacked to, by where they lie, and the size and time of that file."""
-        self._asked: set[tuple[str, str, int, int]] = set()
-        """Archives of which a member was asked for."""
+        self._asked: Counter[tuple[str, str, int, int]] = Counter()
+        """How many members of each archive were asked for and had to be unpacked."""
         self._reaching = threading.Lock()
 
     def _new(self) -> Path:
@@ -107,10 +110,10 @@ class Spool:
             known = self._reached.get((place, *version))
             if known is None and len(place.unpack) > 1:
                 archive = (place.path, place.unpack[0], *version)
-                if archive in self._asked:
+                self._asked[archive] += 1
+                if self._asked[archive] == _SEVERAL:
                     self._unpack_small(*archive)
                     known = self._reached.get((place, *version))
-                self._asked.add(archive)
             if known is None:
                 known = self._unpack_one(place, shown, status.st_size)
                 self._reached[(place, *version)] = known
@@ -132,8 +135,8 @@ class Spool:
             return self.keep(start, stream, shown=shown, packed=packed)
 
     def _unpack_small(self, path: str, outer: str, packed: int, changed_ns: int) -> None:
-        """Unpacks the members of an archive that are not large. To reach one, all before it are read: who
-        asks for a second is likely to ask for more. What cannot be kept is told to whoever asks for it."""
+        """Unpacks the members of an archive that are not large: reaching one means reading all before it, and
+        a second request suggests that more will follow. The request for a damaged member raises its error."""
         from stepscope.sources.archive import Member, members
 
         with contextlib.suppress(LimitReached):

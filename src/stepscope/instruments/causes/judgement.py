@@ -250,8 +250,9 @@ class Explanation:
     given: CodeLine | None = None
     """The function of the program's that the stage was given."""
     kept: FilterYield | None = None
-    fill: BufferFill | None = None
     """What a filter keeps of what the stage makes, where that is little."""
+    fill: BufferFill | None = None
+    """What a shuffle draws from the stage, where that is much more than it hands on."""
     awaits: bool = False
     """Whether `place` is the line that waits for the stage, of which no line is known."""
     loader_work: tuple[LoaderWork, float] | None = None
