@@ -45,6 +45,12 @@ class EngineTables:
             name: tuple(column for column, _ in relation.columns) for name, relation in self.relations.items()
         }
 
+    def find_parts(self, tables: Iterable[str]) -> None:
+        """Asks for the parts of tables, which tells of which there are no rows."""
+        for name in tables:
+            if name not in self._parts:
+                self._parts[name] = self.relations[name].parts()
+
     def attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
         """Attaches tables with at least the columns wanted; None wants all."""
         for name in tables:
@@ -54,8 +60,7 @@ class EngineTables:
             loaded = (every if wanted is None else every & wanted) | (before or frozenset())
             if before is not None and loaded <= before:
                 continue
-            if name not in self._parts:
-                self._parts[name] = relation.parts()
+            self.find_parts([name])
             parts = self._parts[name]
             copied = self._are_copied(parts)
             if copied and sum(map(_most_rows, parts)) <= _FEW_ROWS:
@@ -107,7 +112,7 @@ class EngineTables:
         ]
 
     def lacks(self, table: str) -> bool:
-        """Whether a table is attached and known to have no rows."""
+        """Whether a table is known to have no rows."""
         return table in self._parts and not any(map(_may_have_rows, self._parts[table]))
 
     def copied(self) -> set[str]:
