@@ -39,7 +39,7 @@ class KnownNeeds:
     def looking(self, statements: Iterable[Statement], keep: Iterable[str] = ()) -> Callable[[Run], None]:
         """What looks for the rows that statements need, in tables and views whose rows are few. keep: views
         that will be stored by then."""
-        few = self._views.kept.union(self._tables.copied(), keep)
+        few = self._views.kept.union(self._tables.short(), keep)
         every = {need for asked in statements for clause in asked.needs for need in clause}
         wanted: dict[str, list[NeededRows]] = {}
         for need in sorted(every - self._met.keys()):
