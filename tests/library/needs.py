@@ -2,7 +2,8 @@
 
 A row of a SELECT is made of a row of each table that is joined. So each of these tables has a row for which
 those conditions hold that can be said in its columns alone. This is followed through views and common table
-expressions, where a column is an expression over columns of one row. Of a UNION one side has rows.
+expressions, where a column is an expression over columns of one row. A row of a UNION is one of a side: what
+joins it is looked at with each side in its place.
 
 `python -m tests.library.needs` writes library/needs.json anew.
 """
@@ -13,12 +14,14 @@ import contextlib
 import functools
 import itertools
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope import library
 from stepscope.lake.schema import schema
+from stepscope.library import statements
 from stepscope.report.summary import KEPT_VIEWS
 from tests.library.parsed import AGGREGATES, condition_text, is_true, parsed
 
@@ -27,11 +30,15 @@ Tree = dict[str, Any]
 Clause = frozenset["Rows"]
 Columns = dict[str, dict[int, Tree]]
 """By the name of a column: what it is, as an expression over a row. Rows are numbered."""
+CONSTANT = -1
+"""Stands for a row where an expression needs none."""
 
 LONG = frozenset({"slice", "counter"})
 """Tables with as many rows as a recording has events: to look at each takes as long as the statement."""
 MOST_CLAUSES = 64
 """Of a UNION: more are not worth their number."""
+MOST_SIDES = 12
+"""Of the unions that a SELECT joins, multiplied."""
 MOST_CASES = 2
 """Of a CASE: rows of which one of many things is true are seldom missing."""
 
@@ -65,6 +72,10 @@ class Query(NamedTuple):
     columns: Columns
     clauses: frozenset[Clause] = frozenset()
     """Rows that there must be beside, of each clause some."""
+    sides: tuple[Query, ...] = ()
+    """Where each row is one of several queries': these."""
+    impossible: bool = False
+    """Whether it never has rows."""
 
 
 NOTHING = Query({}, {})
@@ -102,18 +113,25 @@ def of_query(node: Tree, outer: Ctes) -> Query:
     if node["type"] == "SELECT_NODE":
         return _of_select(node, ctes)
     if node["type"] == "SET_OPERATION_NODE" and node["setop_type"] == "UNION":
-        sides = [clauses(of_query(side, ctes)) for side in node["children"]]
-        return NOTHING._replace(clauses=functools.reduce(_either, sides))
+        sides = [of_query(side, ctes) for side in node["children"]]
+        return _either_of(part for side in sides for part in side.sides or (side,))
     return NOTHING
 
 
 def clauses(query: Query) -> frozenset[Clause]:
     """Clauses that hold where the query has rows, without those that follow from others."""
     every = set(query.clauses)
+    if query.sides:
+        either: frozenset[Clause] = functools.reduce(_either, map(clauses, query.sides))
+        every |= either
     for row in query.rows.values():
         told = frozenset() if row.table in LONG else frozenset(map(condition_text, row.conditions))
         if row.table not in _views() or row.table in KEPT_VIEWS:
             every.add(frozenset([Rows(row.table, told)]))
+    return _without_weaker(every)
+
+
+def _without_weaker(every: Collection[Clause]) -> frozenset[Clause]:
     return frozenset(clause for clause in every if not any(_follows(clause, other) for other in every))
 
 
@@ -125,7 +143,8 @@ def _follows(clause: Clause, other: Clause) -> bool:
 def _either(left: frozenset[Clause], right: frozenset[Clause]) -> frozenset[Clause]:
     both = left & right
     pairs = {_weakest(first | second) for first in left - both for second in right - both}
-    return both | pairs if len(pairs) <= MOST_CLAUSES else both
+    either = _without_weaker(both | pairs)
+    return either if len(either) <= MOST_CLAUSES else both
 
 
 def _weakest(clause: Clause) -> Clause:
@@ -136,16 +155,55 @@ def _of_select(node: Tree, ctes: Ctes) -> Query:
     grouped = node["group_sets"] and all(node["group_sets"])
     if not grouped and (node["having"] or _aggregated(node["select_list"])):
         return NOTHING
-    scope = _Scope(ctes)
+    joined = {alias: _found(name, ctes).sides for name, alias in _surely_read(node["from_table"])}
+    unions = {alias: sides for alias, sides in joined.items() if sides}
+    if math.prod(map(len, unions.values())) > MOST_SIDES:
+        return _with_sides(node, ctes, {})
+    return _either_of(
+        _with_sides(node, ctes, dict(zip(unions, chosen, strict=True)))
+        for chosen in itertools.product(*unions.values())
+    )
+
+
+def _either_of(queries: Iterable[Query]) -> Query:
+    """What is known of rows of one of several queries."""
+    possible = tuple(query for query in queries if not query.impossible)
+    if not possible:
+        return NOTHING._replace(impossible=True)
+    return possible[0] if len(possible) == 1 else NOTHING._replace(sides=possible)
+
+
+def _with_sides(node: Tree, ctes: Ctes, chosen: Mapping[str, Query]) -> Query:
+    """What is known of a SELECT that reads one side of each union. chosen: sides by alias."""
+    scope = _Scope(ctes, chosen)
     scope.join(node["from_table"])
     if node["where_clause"]:
         scope.narrow(node["where_clause"])
+    extremes = {id(tree): inner for tree in node["select_list"] if (inner := _extreme(tree)) is not None}
+    of_unions = [number for number, inner in extremes.items() if scope.of_union(inner)]
     columns = {}
     for tree in node["select_list"]:
         name = tree["alias"] or (tree["column_names"][-1] if tree["class"] == "COLUMN_REF" else "")
-        inner = _extreme(tree)
-        columns[name] = scope.over_each(tree) if inner is None else scope.apart(inner)
-    return Query(scope.rows, columns, frozenset(scope.clauses))
+        inner = extremes.get(id(tree))
+        # Two extremes of a group may be those of two sides.
+        if len(of_unions) < 2 or id(tree) not in of_unions:
+            columns[name] = scope.over_each(tree) if inner is None else scope.apart(inner)
+    return Query(scope.rows, columns, frozenset(scope.clauses), impossible=scope.impossible)
+
+
+def _found(name: str, ctes: Ctes) -> Query:
+    return ctes.get(name) or (_of_view(name) if name in _views() else NOTHING)
+
+
+def _surely_read(source: Tree) -> Iterator[tuple[str, str]]:
+    """Names and aliases of what each row of a FROM has a row of: of a LEFT JOIN only what is to its left."""
+    if source["type"] == "BASE_TABLE":
+        yield source["table_name"], source["alias"] or source["table_name"]
+    elif source["type"] == "JOIN" and source["ref_type"] in ("REGULAR", "CROSS"):
+        if source["join_type"] in ("INNER", "LEFT"):
+            yield from _surely_read(source["left"])
+        if source["join_type"] == "INNER":
+            yield from _surely_read(source["right"])
 
 
 def _extreme(tree: Tree) -> Tree | None:
@@ -156,31 +214,45 @@ def _extreme(tree: Tree) -> Tree | None:
     return None
 
 
+def _conditions(source: Tree) -> Iterator[Tree]:
+    """The conditions of the inner joins of a FROM, but for those to the right of a LEFT JOIN."""
+    if source["type"] == "JOIN" and source["ref_type"] in ("REGULAR", "CROSS"):
+        if source["join_type"] in ("INNER", "LEFT"):
+            yield from _conditions(source["left"])
+        if source["join_type"] == "INNER":
+            yield from _conditions(source["right"])
+            if source["condition"]:
+                yield source["condition"]
+
+
 class _Scope:
     """The FROM and the WHERE of a SELECT."""
 
-    def __init__(self, ctes: Ctes) -> None:
+    def __init__(self, ctes: Ctes, chosen: Mapping[str, Query]) -> None:
         self.rows: dict[int, Row] = {}
         self.clauses: set[Clause] = set()
-        self._ctes = ctes
+        self.impossible = False
+        self._ctes, self._chosen = ctes, chosen
         self._columns: dict[str, Columns] = {}
         """By the alias of what is read."""
 
     def join(self, source: Tree) -> None:
-        """Reads what is joined: of a LEFT JOIN only what is to its left."""
-        if source["type"] == "BASE_TABLE":
-            self._read(source["table_name"], source["alias"] or source["table_name"])
-        elif source["type"] == "JOIN" and source["ref_type"] in ("REGULAR", "CROSS"):
-            if source["join_type"] in ("INNER", "LEFT"):
-                self.join(source["left"])
-            if source["join_type"] == "INNER":
-                self.join(source["right"])
-                if source["condition"]:
-                    self.narrow(source["condition"])
+        """Reads what is joined, and takes the conditions for true."""
+        for name, alias in _surely_read(source):
+            self._read(name, alias)
+        for condition in _conditions(source):
+            self.narrow(condition)
+
+    def of_union(self, tree: Tree) -> bool:
+        """Whether an expression reads a side of a union."""
+        return any(part["column_names"][0] in self._chosen for part in _references(tree))
 
     def _read(self, name: str, alias: str) -> None:
-        found = self._ctes.get(name) or (_of_view(name) if name in _views() else NOTHING)
-        new = {number: next(_numbers) for number in found.rows}
+        found = self._chosen.get(alias) or _found(name, self._ctes)
+        if found.sides:
+            found = NOTHING._replace(clauses=clauses(found))
+        self.impossible |= found.impossible
+        new = {number: next(_numbers) for number in found.rows} | {CONSTANT: CONSTANT}
         self.rows.update({new[number]: row for number, row in found.rows.items()})
         self.clauses |= found.clauses
         columns = {
@@ -203,30 +275,52 @@ class _Scope:
         elif condition["class"] == "SUBQUERY" and condition["subquery_type"] in ("ANY", "EXISTS"):
             self.clauses |= clauses(of_query(condition["subquery"]["node"], self._ctes))
         else:
-            for number, tree in self.over_each(condition).items():
-                if (surely := _in_any_case(tree)) is not None:
+            for number, tree in self._over_each(condition, self._implied).items():
+                if (surely := _in_any_case(tree)) is None:
+                    continue
+                if number == CONSTANT:
+                    self.impossible |= not is_true(surely)
+                else:
                     row = self.rows[number]
                     self.rows[number] = row._replace(conditions=(*row.conditions, surely))
 
     def over_each(self, tree: Tree) -> dict[int, Tree]:
         """An expression over each row that has all its columns."""
-        first = next(_references(tree), None)
+        return self._over_each(tree, self._replaced)
+
+    def _over_each(self, tree: Tree, replaced: Callable[[Tree, int], Tree]) -> dict[int, Tree]:
+        every = {number for reference in _references(tree) for number in self._over(reference)}
         found = {}
-        for number in self._over(first) if first is not None else ():
-            try:
-                found[number] = self._replaced(tree, number)
-            except Unknown:
-                continue
+        for number in sorted(every - {CONSTANT}) or [CONSTANT]:
+            with contextlib.suppress(Unknown):
+                found[number] = replaced(tree, number)
         return found
 
     def apart(self, tree: Tree) -> dict[int, Tree]:
         """The same over rows of their own, of which nothing else is said together with it."""
         found = {}
         for number, over in self.over_each(tree).items():
-            new = next(_numbers)
-            self.rows[new] = self.rows[number]
+            new = number if number == CONSTANT else next(_numbers)
+            if number != CONSTANT:
+                self.rows[new] = self.rows[number]
             found[new] = over
         return found
+
+    def _implied(self, tree: Tree, number: int) -> Tree:
+        """What a condition says of a row alone, where it is true."""
+        if tree["class"] != "CONJUNCTION":
+            replaced: Tree = self._replaced(tree, number)
+            return replaced
+        parts = []
+        for part in tree["children"]:
+            try:
+                parts.append(self._implied(part, number))
+            except Unknown:
+                if tree["type"] == "CONJUNCTION_OR":
+                    raise
+        if not parts:
+            raise Unknown
+        return _joined(tree["type"].removeprefix("CONJUNCTION_"), parts) if len(parts) > 1 else parts[0]
 
     def _over(self, reference: Tree) -> dict[int, Tree]:
         names = reference["column_names"]
@@ -239,9 +333,10 @@ class _Scope:
         if not isinstance(tree, dict):
             return tree
         if tree.get("class") == "COLUMN_REF":
-            if number not in (over := self._over(tree)):
+            over = self._over(tree)
+            if number not in over and CONSTANT not in over:
                 raise Unknown
-            return over[number]
+            return over[number] if number in over else over[CONSTANT]
         if tree.get("class") in ("SUBQUERY", "WINDOW", "PARAMETER", "STAR") or _is_aggregate(tree):
             raise Unknown
         try:
@@ -329,11 +424,13 @@ def _aggregated(tree: Any) -> bool:
 
 
 def found() -> dict[str, list[list[str]]]:
-    """By the analysis or finding: clauses, of each of which some rows exist where it has rows."""
+    """By the name of a statement: clauses, of each of which some rows exist where it has rows."""
+    entries = (*library.entries("analysis"), *library.entries("finding"), *statements.reads())
     needed = {
         entry.name: sorted(sorted(map(str, clause)) for clause in clauses(of_query(parsed(entry.sql), {})))
-        for entry in (*library.entries("analysis"), *library.entries("finding"))
+        for entry in entries
     }
+    assert len(needed) == len(entries), "two statements of one name"
     return {name: every for name, every in sorted(needed.items()) if every}
 
 

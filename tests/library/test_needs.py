@@ -10,7 +10,9 @@ import pytest
 import stepscope
 from stepscope import library
 from stepscope.engines import NeededRows, are_unmet
+from stepscope.library import statements
 from tests.corpus import SAMPLES
+from tests.engines import parameters
 from tests.library import needs
 from tests.library.parsed import parsed
 from tests.tiers import some
@@ -60,6 +62,40 @@ HIGH = "step_stored WHERE (dur_ps > 7)"
             "SELECT w.what FROM seen AS w WHERE w.what = 'y'",
             [["track WHERE (\"name\" = 'y')"]],
             id="a-case-of-which-one-value-fits",
+        ),
+        pytest.param(
+            "WITH every AS (SELECT t.kind AS what, 1 AS side FROM track AS t "
+            "UNION ALL SELECT s.name AS what, 2 AS side FROM step_stored AS s) "
+            "SELECT e.what FROM every AS e WHERE e.what = 'x'",
+            [["step_stored WHERE (\"name\" = 'x')", "track WHERE (kind = 'x')"]],
+            id="condition-of-each-side",
+        ),
+        pytest.param(
+            "WITH every AS (SELECT t.kind AS what, 1 AS side FROM track AS t "
+            "UNION ALL SELECT s.name AS what, 2 AS side FROM step_stored AS s) "
+            "SELECT e.what FROM every AS e WHERE e.what = 'x' AND e.side = 2",
+            [["step_stored WHERE (\"name\" = 'x')"]],
+            id="one-side-alone",
+        ),
+        pytest.param(
+            "WITH every AS (SELECT t.kind AS what, t.id AS id FROM track AS t "
+            "UNION ALL SELECT s.name AS what, s.id AS id FROM step_stored AS s), "
+            "least AS (SELECT MIN(e.what) AS what, MIN(e.id) AS id FROM every AS e GROUP BY e.id) "
+            "SELECT l.what FROM least AS l WHERE l.what = 'x' AND l.id = 1",
+            [["step_stored", "track"]],
+            id="extremes-of-two-sides",
+        ),
+        pytest.param(
+            "SELECT t.name FROM track AS t LEFT JOIN step_stored AS s ON s.track_id = t.id "
+            "WHERE t.id = 1 OR (t.kind = 'marks' AND s.dur_ps > 7)",
+            [["track WHERE ((id = 1) OR (kind = 'marks'))"]],
+            id="what-is-left-of-an-or",
+        ),
+        pytest.param(
+            "SELECT t.name FROM track AS t LEFT JOIN step_stored AS s ON s.track_id = t.id "
+            "WHERE t.id = 1 OR s.dur_ps > 7",
+            [["track"]],
+            id="nothing-is-left-of-an-or",
         ),
         pytest.param("SELECT COUNT(*) AS n FROM track AS t WHERE t.kind = 'marks'", [], id="always-a-row"),
         pytest.param(
@@ -121,4 +157,11 @@ def test_what_lacks_rows_has_none(sample: str) -> None:
 
         without = [one for one in library.entries() if are_unmet(one.needs, missing)]
         assert len([one for one in without if one.kind == "finding"]) > 25
-        assert [one.name for one in without if trace.query(one.statement).rows()] == []
+        assert [one.name for one in without if trace.query(one.sql).rows()] == []
+        reads = [one for one in statements.reads() if are_unmet(one.needs, missing)]
+        assert len(reads) > 50
+        for run_id, host_id, source_id in trace.query("SELECT run_id, host_id, source_id FROM source").rows():
+            known = [parameters.of_source(trace, source_id, run_id, host_id, [])]
+            for one in reads:
+                for values in parameters.sets_of_values(one, known):
+                    assert trace.query(statements.filled(one, values)).rows() == [], one.name

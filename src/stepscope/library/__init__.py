@@ -249,13 +249,16 @@ def _files() -> dict[str, tuple[Kind, Path]]:
 
 
 @cache
-def _needs() -> dict[str, Needs]:
-    """Of each analysis and finding: rows without which it has none. tests/library/needs.py finds them."""
+def _needs() -> dict[str, list[list[str]]]:
     text = Path(__file__).with_name("needs.json").read_text(encoding="utf-8")
-    return {
-        name: frozenset(frozenset(map(_need, clause)) for clause in clauses)
-        for name, clauses in json.loads(text).items()
-    }
+    found: dict[str, list[list[str]]] = json.loads(text)
+    return found
+
+
+def needs(name: str) -> Needs:
+    """Rows without which an analysis, a finding or a statement that Python runs has none, by its name.
+    tests/library/needs.py finds them."""
+    return frozenset(frozenset(map(_need, clause)) for clause in _needs().get(name, ()))
 
 
 def _need(text: str) -> NeededRows:
@@ -266,7 +269,7 @@ def _need(text: str) -> NeededRows:
 @cache
 def _read(kind: Kind, path: Path) -> Entry:
     found = parse(kind, path.stem, path.read_text(encoding="utf-8"))
-    return found._replace(needs=_needs().get(path.stem, frozenset()))
+    return found._replace(needs=needs(path.stem))
 
 
 def parse(kind: Kind, name: str, text: str) -> Entry:

@@ -85,7 +85,8 @@ def _read(name: str) -> Entry:
     for here in _folders():
         path = here / f"{name}.sql"
         if path.is_file():
-            return parse("read", name, path.read_text(encoding="utf-8"))
+            found = parse("read", name, path.read_text(encoding="utf-8"))
+            return found._replace(needs=library.needs(name))
     raise KeyError(name)
 
 

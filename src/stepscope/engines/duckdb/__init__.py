@@ -17,14 +17,14 @@ from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.needs import KnownNeeds
 from stepscope.engines.duckdb.one_select import check_select
 from stepscope.engines.duckdb.refusal import SPILL, refusal
-from stepscope.engines.duckdb.rows import ArrowRows, LazyRows
+from stepscope.engines.duckdb.rows import ArrowRows, LazyRows, NoRows
 from stepscope.engines.duckdb.signals import interruptible, raised_again
 from stepscope.engines.duckdb.tables import EngineTables, quote
 from stepscope.engines.duckdb.views import EngineViews
 from stepscope.errors import OutputError, QueryError, StepscopeError
 
 if TYPE_CHECKING:
-    from stepscope.engines.duckdb.statement_threads import Connection, StatementThreads
+    from stepscope.engines.duckdb.statement_threads import Connection, Run, StatementThreads
 
 T = TypeVar("T")
 
@@ -117,9 +117,16 @@ class DuckDB:
         self._needs.forget(views.keys())
 
     @interruptible
-    def query(self, asked: Statement | str, params: Params = ()) -> LazyRows:
+    def query(self, asked: Statement | str, params: Params = ()) -> LazyRows | NoRows:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
         asked = statement(asked)
+        self._free()
+        self._check(asked)
+        run = functools.partial(self._prepared_and_run, asked, params)
+        return run() if self._answerable([asked])[0] else NoRows(run)
+
+    @interruptible
+    def _prepared_and_run(self, asked: Statement, params: Params) -> LazyRows:
         self._prepare(asked)
         return self._run(asked.sql, params)
 
@@ -153,25 +160,26 @@ class DuckDB:
         keep = [name for name in keep if reads is None or name in reads.tables]
         keep_late = [name for name in keep if self._asks(self._views.statements[name])]
         keep = [name for name in keep if name not in keep_late]
-        before = frozenset(self._views.made)
         beside = self._beside = StatementThreads(self._side, self._tables.streams, _PATIENCE_SECONDS)
         try:
             with self._views.unmade_when_it_fails(), beside:
-                # All at once: a table attached again with more columns would be read again.
-                self._bring(*early, *(self._views.statements[name] for name in keep))
                 early, none = self._answerable(early)
-                making, looking = self._views.making_all(keep, early), self._needs.looking(early)
-                coming = frozenset(self._views.made) - before
-                beside.begin(lambda run: (*map(run, making), looking(run)), coming)
+                reading = [*early, *(self._views.statements[name] for name in keep)]
+                # All at once: a table attached again with more columns would be read again.
+                self._bring(*reading)
+                coming = frozenset(keep).union(*map(self._views.unmade, reading))
+                looking = self._needs.looking(early, keep)
+                beside.begin(functools.partial(self._begin, keep, looking, early), coming)
                 for select in early:
                     beside.put(select.sql, functools.partial(self._needs.is_empty, select))
-                self._bring(*late)
                 late, more = self._answerable(late)
+                self._bring(*late)
                 self.keep(keep_late)
                 beside.begun(self.refused)
                 self._needs.looking(late)(lambda sql: self._con.execute(sql).fetchall())
                 for select in late:
-                    self._make_views(select)
+                    if not self._needs.is_empty(select):
+                        self._make_views(select)
                     beside.put(select.sql, functools.partial(self._needs.is_empty, select))
                 order, none = [*early, *late], [*none, *more]
 
@@ -188,6 +196,18 @@ class DuckDB:
             self._stuck = self._stuck or beside.stuck
         return [found[select] for select in statements]
 
+    def _begin(
+        self, keep: Sequence[str], looking: Callable[[Run], None], asked: Sequence[Statement], run: Run
+    ) -> None:
+        """Stores views, looks for the rows that statements need, and makes the views of those that may have
+        rows: DuckDB plans a view when it is made."""
+        for name in keep:
+            self._views.store(name, run)
+        looking(run)
+        for select in asked:
+            if not self._needs.is_empty(select):
+                self._views.make(self._views.unmade(select), run)
+
     def _open_side(self) -> None:
         """The connections on which statements run side by side."""
         from stepscope.engines.duckdb.statement_threads import Connection
@@ -198,6 +218,9 @@ class DuckDB:
 
     def _answerable(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
         """Those to ask, and those without rows."""
+        reads = self.reads(*(select for select in statements if select.needs))
+        if reads is not None:
+            self._tables.find_parts(sorted(reads.tables & self._tables.relations.keys()))
         none = [select for select in statements if self._needs.is_empty(select)]
         return [select for select in statements if select not in none], none
 
@@ -245,8 +268,9 @@ class DuckDB:
             self._bring(self._views.statements[name])
             with self._views.unmade_when_it_fails():
                 try:
-                    for sql in self._views.keeping(name):
-                        self.patiently(functools.partial(self._con.execute, sql))
+                    self._views.store(
+                        name, lambda sql: self.patiently(functools.partial(self._con.execute, sql))
+                    )
                 except duckdb.Error as error:
                     raise self.refused(error) from error
 
@@ -314,11 +338,11 @@ class DuckDB:
             if not known and self._waits(name):
                 continue
             with self._views.unmade_when_it_fails():
-                for sql in self._views.making(name):
-                    try:
-                        self._con.execute(sql)
-                    except duckdb.Error as error:
-                        raise self.refused(error) from error
+                try:
+                    under = self._views.unmade(self._views.statements[name])
+                    self._views.make([*under, name], self._con.execute)
+                except duckdb.Error as error:
+                    raise self.refused(error) from error
 
     def _waits(self, view: str) -> bool:
         """Whether a view reads a table that is not attached."""

@@ -36,13 +36,14 @@ class KnownNeeds:
     def _is_unmet(self, need: NeededRows) -> bool:
         return self._tables.lacks(need.table) or self._met.get(need) is False
 
-    def looking(self, statements: Iterable[Statement]) -> Callable[[Run], None]:
-        """What looks for the rows that statements need, in tables and views whose rows are few."""
-        few = self._views.kept | self._tables.copied()
+    def looking(self, statements: Iterable[Statement], keep: Iterable[str] = ()) -> Callable[[Run], None]:
+        """What looks for the rows that statements need, in tables and views whose rows are few. keep: views
+        that will be stored by then."""
+        few = self._views.kept.union(self._tables.short(), keep)
         every = {need for asked in statements for clause in asked.needs for need in clause}
         wanted: dict[str, list[NeededRows]] = {}
         for need in sorted(every - self._met.keys()):
-            if need.table in few:
+            if need.table in few and not self._tables.lacks(need.table):
                 wanted.setdefault(need.table, []).append(need)
         return partial(self._look, wanted)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from stepscope.background import go_on
@@ -65,6 +66,35 @@ class LazyRows:
             self._engine = None  # nothing is left that the next query would have to fetch
             raise engine.refused(error) from error
         return rows
+
+
+class NoRows:
+    """The rows of a query that is known to have none. It runs where its columns are asked for."""
+
+    def __init__(self, run: Callable[[], LazyRows]) -> None:
+        self._run = run
+
+    @functools.cached_property
+    def _asked(self) -> LazyRows:
+        return self._run()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return self._asked.columns
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """SQL types of the columns."""
+        return self._asked.types
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """None."""
+        return []
+
+    def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
+        """None."""
+        return iter(())
 
 
 class ArrowRows:

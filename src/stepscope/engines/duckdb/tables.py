@@ -45,6 +45,12 @@ class EngineTables:
             name: tuple(column for column, _ in relation.columns) for name, relation in self.relations.items()
         }
 
+    def find_parts(self, tables: Iterable[str]) -> None:
+        """Asks for the parts of tables, which tells of which there are no rows."""
+        for name in tables:
+            if name not in self._parts:
+                self._parts[name] = self.relations[name].parts()
+
     def attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
         """Attaches tables with at least the columns wanted; None wants all."""
         for name in tables:
@@ -54,8 +60,7 @@ class EngineTables:
             loaded = (every if wanted is None else every & wanted) | (before or frozenset())
             if before is not None and loaded <= before:
                 continue
-            if name not in self._parts:
-                self._parts[name] = relation.parts()
+            self.find_parts([name])
             parts = self._parts[name]
             copied = self._are_copied(parts)
             if copied and sum(map(_most_rows, parts)) <= _FEW_ROWS:
@@ -71,9 +76,7 @@ class EngineTables:
 
     def _are_copied(self, parts: Iterable[Part]) -> bool:
         """Whether the rows of a table are few, and asked for often."""
-        if not self._engine.little or self._engine.writes:
-            return False
-        return sum(map(_most_rows, parts)) <= _MOST_COPIED
+        return self._engine.little and not self._engine.writes and _are_few(parts)
 
     def _create(self, statement: str, run: Callable[[str], object]) -> None:
         """Makes a table or a view."""
@@ -107,12 +110,12 @@ class EngineTables:
         ]
 
     def lacks(self, table: str) -> bool:
-        """Whether a table is attached and known to have no rows."""
+        """Whether a table is known to have no rows."""
         return table in self._parts and not any(map(_may_have_rows, self._parts[table]))
 
-    def copied(self) -> set[str]:
-        """Tables whose rows are few and were copied."""
-        return {name for name in self._loaded if self._are_copied(self._parts[name])}
+    def short(self) -> set[str]:
+        """Attached tables whose rows are few."""
+        return {name for name in self._loaded if _are_few(self._parts[name])}
 
     def waiting(self, tables: Iterable[str]) -> bool:
         """True where one of some tables is not attached yet."""
@@ -206,6 +209,10 @@ class EngineTables:
         except duckdb.Error:
             return False
         return True
+
+
+def _are_few(parts: Iterable[Part]) -> bool:
+    return sum(map(_most_rows, parts)) <= _MOST_COPIED
 
 
 def _most_rows(part: Part) -> float:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from stepscope.engines import Reads, Statement, statement
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import ParsedSelect, parse
 from stepscope.engines.duckdb.tables import quote
+
+Run = Callable[[str], object]
+"""Runs a statement."""
 
 _MOST_READS = 500
 """Statements of which an engine remembers what they read: a report asks thirty that share a dozen views."""
@@ -73,34 +77,30 @@ class EngineViews:
         parsed = self._named(asked)
         return sorted(waiting if parsed is None else parsed.tables & waiting)
 
-    def making(self, name: str) -> list[str]:
-        """Statements that create a view, after the views it builds on."""
-        if name in self.made:
-            return []
-        self.made.add(name)
-        view = self.statements[name]
-        inner = [sql for under in self.needed(view) for sql in self.making(under)]
-        return [*inner, f"CREATE OR REPLACE VIEW {quote(name)} AS {view.sql}"]
+    def unmade(self, asked: Statement) -> list[str]:
+        """Views that a statement reads and that do not exist yet, each after those it builds on."""
+        under = ((*self.unmade(self.statements[name]), name) for name in self.needed(asked))
+        return list(dict.fromkeys(itertools.chain.from_iterable(under)))
 
-    def keeping(self, name: str) -> list[str]:
-        """Statements that store a view's rows in a table, and read the view from it; none where they are
-        stored. What the view reads is attached already."""
+    def make(self, names: Iterable[str], run: Run) -> None:
+        """Creates those of some views that do not exist yet."""
+        for name in names:
+            if name not in self.made:
+                self.made.add(name)
+                run(f"CREATE OR REPLACE VIEW {quote(name)} AS {self.statements[name].sql}")
+
+    def store(self, name: str, run: Run) -> None:
+        """Stores a view's rows in a table from which it reads them; nothing where they are stored. What the
+        view reads is attached already."""
         if name in self.kept:
-            return []
-        inner = [sql for view in self.needed(self.statements[name]) for sql in self.making(view)]
+            return
+        view = self.statements[name]
+        self.make(self.unmade(view), run)
         self.made.add(name)
         self.kept.add(name)
         table = quote(f"kept {name}")
-        return [
-            *inner,
-            f"CREATE OR REPLACE TABLE {table} AS {self.statements[name].sql}",
-            f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {table}",
-        ]
-
-    def making_all(self, keep: Sequence[str], statements: Sequence[Statement]) -> list[str]:
-        """What makes the views to keep, and those that the statements need."""
-        views = [sql for name in keep for sql in self.keeping(name)]
-        return views + [made for sql in statements for name in self.needed(sql) for made in self.making(name)]
+        run(f"CREATE OR REPLACE TABLE {table} AS {view.sql}")
+        run(f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {table}")
 
     @contextlib.contextmanager
     def unmade_when_it_fails(self) -> Iterator[None]:

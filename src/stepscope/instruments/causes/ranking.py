@@ -134,7 +134,7 @@ def _explained(
 
 def garbage_of(host: HostSteps) -> GarbageCollection | None:
     """What collecting garbage takes of the steps; None where it is too little to be told."""
-    for garbage_ps, steps_ps, steps, collections, whole in host.ask("garbage_in_steps"):
+    for garbage_ps, steps_ps, steps, collections, whole in host.ask("garbage_of_host"):
         if garbage_ps >= _MENTIONED * steps_ps:
             return GarbageCollection(garbage_ps / steps_ps, collections, whole, steps)
     return None

@@ -29,9 +29,10 @@ WITH whose AS (
 talks AS (
   SELECT
     p.step_id AS of_step,
-    sum_where!(p.label = 'communication', p.dur_ps) AS shown,
-    sum_where!(p.label = 'communication', p.hidden_ps) AS under
+    SUM(p.dur_ps) AS shown,
+    SUM(p.hidden_ps) AS under
   FROM step_part AS p
+  WHERE p.label = 'communication'
   GROUP BY p.step_id
 ),
 
