@@ -150,9 +150,10 @@ def test_doubles_of_a_graph_are_told_by_the_types_of_its_nodes(
     assert told == ([("a/MatMul", 1, "/a/train.py", 7)] if is_double else [])
 
 
-def test_doubles_of_a_gradient_are_told_with_the_line_of_their_op() -> None:
+@pytest.mark.parametrize("scope", ["", "tower_0/"])
+def test_doubles_of_a_gradient_are_told_with_the_line_of_their_op(scope: str) -> None:
     """Gradients have the line that asks for all of them, as `minimize` is."""
-    gradient = "gradients/a/MatMul_grad/MatMul_1"
+    gradient = f"{scope}gradients/a/MatMul_grad/MatMul_1"
     tables = draw(f"cpu/t thread : [{gradient}:MatMul.......][a/MatMul:MatMul]")
     for node, line in ((gradient, 13), ("a/MatMul", 7), ("b/MatMul", 8)):
         tables.add("node", graph="graph", name=node, op_type="MatMul", args_json='{"T":"DT_DOUBLE"}')

@@ -206,7 +206,7 @@ forward_lines AS (
     MIN(l.op_file) AS forward_file,
     MIN(l.op_line_number) AS forward_line
   FROM told AS r
-  INNER JOIN lines AS l ON l.of_run = r.run_id AND r.op_called LIKE CONCAT('gradients/', l.op_name, '_grad/%')
+  INNER JOIN lines AS l ON l.of_run = r.run_id AND r.op_called LIKE CONCAT('%gradients/', l.op_name, '_grad/%')
   WHERE r.is_double = 1 AND r.position = 1
   GROUP BY columns!(r, run_id, host_id, place)
 )
