@@ -83,6 +83,12 @@ def test_small_tensors_of_other_processes_wait_and_are_not_made_fewer_bytes() ->
     assert "bytes travel" in row["advice"]
 
 
+def test_a_cluster_that_xla_compiles_again_is_named() -> None:
+    """Not for each run of its op: in half of them there is a program."""
+    row = only(made_recordings.a_cluster_that_compiles_again(), "recompilation")
+    assert (row["steps"], row["cluster"], row["times"]) == (2, "c", 2)
+
+
 def test_a_sparse_gradient_that_the_program_makes_dense() -> None:
     made = made_tables.a_gradient_made_dense
     row = only(made(), "gradient_made_dense")

@@ -208,6 +208,15 @@ def tensors_of_other_processes(tensor: str | None = None, sent: int = 0) -> Tabl
     return tables
 
 
+def a_cluster_that_compiles_again() -> Tables:
+    """Steps of which two compile the same cluster of TensorFlow; in the others the op finds a program."""
+    steps = "step train : [s0]    [s2]    \nstep ~compile :     [s1]    [s3]\n"
+    tables = draw(f"{steps}cpu/t lane : {'[c/xla_compile:_XlaCompile]' * 4}")
+    for number, row in enumerate(tables.rows["slice"]):
+        row["dur_ps"] = row["self_ps"] = (MS, 46 * MS)[number % 2]
+    return tables
+
+
 def a_table_that_is_updated_whole() -> Tables:
     """A sparse gradient adds few rows, and the optimizer works on the whole variable."""
     adding, whole = "[Adam/update_e/ScatterAdd:ScatterAdd]", f"[Adam/update_e/Sqrt_1:Sqrt{'.' * 400}]"
@@ -1189,6 +1198,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
     "unhidden_collectives, a large one": lambda: tensors_of_other_processes("w/read", 524_288),
     "unhidden_collectives, a small one": lambda: tensors_of_other_processes("w/read", 4),
+    "recompilation, of a cluster": a_cluster_that_compiles_again,
     "clusters_of_many_shapes": a_cluster_of_many_shapes,
     "whole_table_updates": a_table_that_is_updated_whole,
     "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
