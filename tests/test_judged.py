@@ -579,6 +579,15 @@ def test_compiling_that_takes_little_of_all_leaves_the_averages_alone():
     assert not compiles_again([timed(0, 900, True, source) for source in range(5)])
 
 
+def test_files_of_one_step_each_are_one_program_that_compiles_again():
+    """RunMetadata of a session: the first step compiles, and two others do."""
+    steps = [timed(n, 900 if n in (0, 3, 5) else 10, n in (0, 3, 5), source=n) for n in range(9)]
+    files = [step._replace(recovered_from="file") for step in steps]
+    assert compiles_again(files)
+    assert not compiles_again(files[:4])
+    assert judged_steps(files) == files
+
+
 def test_what_all_steps_do_is_said_before_what_the_averaged_do():
     others = Weighed(tuple(parts(compute=0.67, dispatch=0.33)), "none", 7, 4 * MS, False)
     place = CodeLine("train.py", 28, "main")

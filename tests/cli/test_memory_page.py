@@ -41,7 +41,7 @@ def test_the_highest_peak_comes_first_and_the_others_are_named(capsys: pytest.Ca
     maps = str(SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz")
     told = json.loads(shown(capsys, servers, maps, "--format", "json"))["allocators"]
     assert len(told) == 2
-    first, _, others = shown(capsys, servers, maps).partition("1 other allocator")
+    first, _, others = shown(capsys, servers, maps).partition("1 other peak")
     assert "The peak is 3.69 MiB" in first
     assert "two_servers.pb" not in first
     assert "two_servers.pb" in others

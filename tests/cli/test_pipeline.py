@@ -56,6 +56,15 @@ def test_a_recording_without_a_pipeline_says_so(
     assert todo in shown.err.partition("to do: ")[2]
 
 
+def test_waiting_for_a_queue_is_told_without_stages(capsys: pytest.CaptureFixture[str]) -> None:
+    """A graph of TensorFlow 1 takes its batches from a queue, which threads of the program fill."""
+    assert main(["pipeline", "--no-cache", str(SAMPLES / "tf1" / "resnet32" / "run_meta.gz")]) == 2
+    assert (
+        "Steps wait for input for <0.1 % of their time; what makes it was not recorded."
+        in capsys.readouterr().err
+    )
+
+
 def test_a_loader_of_pytorch_is_told_without_marks_of_steps(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,8 @@ from tests.each import each
         ("gradients/context/Conv2D_grad/Conv2DBackpropInput", "context/Conv2D"),
         ("gradients_1/a/MatMul_grad/tuple/group_deps", "a/MatMul"),
         ("gradient_tape/context/Conv2D/Conv2DBackpropFilter", "context/Conv2D"),
+        ("tower_0/gradients/tower_0/a/MatMul_grad/MatMul", "tower_0/a/MatMul"),
+        ("my_gradients/a/MatMul", None),
         ("gradients", None),
         ("context/Conv2D", None),
         ("AddGrad", None),

@@ -238,11 +238,16 @@ def test_a_file_of_one_step():
 )
 def test_a_file_that_compiles(name):
     """As a tf Timeline, an op by its node and a StepStats tell it."""
-    marker = {"track_id": [0], "name": [name], "ts_ps": [10], "dur_ps": [50]}
+    marker = {"track_id": [0], "name": [name], "ts_ps": [10], "dur_ps": [50 * MS]}
     made = store("step_stats", **marker, step=[None], args_json=[None])
     recover(made, SourceFacts(0, sessions=True))
     (row,) = made.rows("step_stored")
     assert (row["kind"], row["averaged"], row["recovered_from"]) == ("compile", False, "file")
+    # The op runs in each step, and takes moments where it finds the program.
+    found_it = store("step_stats", **marker | {"dur_ps": [2 * MS]}, step=[None], args_json=[None])
+    recover(found_it, SourceFacts(0, sessions=True))
+    (row,) = found_it.rows("step_stored")
+    assert (row["kind"], row["averaged"]) == ("unknown", True)
 
 
 def test_nothing_recorded():

@@ -213,6 +213,19 @@ def test_words_of_the_first_years(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.repeats("reads recordings that do not ship")
+def test_the_prompt_dumps_to_a_file_as_in_the_first_years(resnet: tfprof.TfprofModel, tmp_path: Path) -> None:
+    from stepscope.cli.console import Console
+    from stepscope.cli.tfprof_prompt import TfprofDialogue
+
+    console = Console(io.StringIO(), io.StringIO(), False, False, False, False, 100, None)
+    talk = TfprofDialogue(resnet, _core.TfprofOptions(), console)
+    for number, name in enumerate((" ", "=")):
+        assert talk.answer(f"scope -max_depth 2 -dump_to_file{name}{tmp_path / str(number)} -select params")
+    told = [(tmp_path / str(number)).read_text() for number in range(2)]
+    assert told[0] == told[1]
+    assert "node name | # parameters" in told[0]
+
+
 def test_paths_stand_for_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = corpus.path("tf1/resnet14_ref")
     for name in ("graph.pb", "run_meta_0006.pb", "run_meta_0005.pb"):

@@ -150,6 +150,18 @@ def test_doubles_of_a_graph_are_told_by_the_types_of_its_nodes(
     assert told == ([("a/MatMul", 1, "/a/train.py", 7)] if is_double else [])
 
 
+@pytest.mark.parametrize("scope", ["", "tower_0/"])
+def test_doubles_of_a_gradient_are_told_with_the_line_of_their_op(scope: str) -> None:
+    """Gradients have the line that asks for all of them, as `minimize` is."""
+    gradient = f"{scope}gradients/a/MatMul_grad/MatMul_1"
+    tables = draw(f"cpu/t thread : [{gradient}:MatMul.......][a/MatMul:MatMul]")
+    for node, line in ((gradient, 13), ("a/MatMul", 7), ("b/MatMul", 8)):
+        tables.add("node", graph="graph", name=node, op_type="MatMul", args_json='{"T":"DT_DOUBLE"}')
+        tables.add("op_line", op_name=node, file="/a/train.py", line=line, function="f", told_by="op_log")
+    (row,) = found(tables, ("doubles_in_steps",))["doubles_in_steps"]
+    assert (row["op"], row["line"]) == (gradient, 7)
+
+
 def test_doubles_without_a_graph_are_told_by_what_ops_made() -> None:
     """RunMetadata and timelines that show memory have the types of outputs. A graph knows casts as well."""
     shown = (

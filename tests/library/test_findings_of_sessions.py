@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.draw import UNIT_PS, Tables, draw
 from tests.library.test_findings import STEPS, Row, found
-from tests.report import made_recordings
+from tests.report import made_recordings, made_tables
 from tests.report.recordings import derived
 
 
@@ -73,6 +73,31 @@ def test_tensors_of_other_processes_beside_steps_that_a_recorder_timed() -> None
     row = only(tables, "unhidden_collectives")
     assert "RecvTensor" in row["waits"]
     assert "parameter servers" in row["advice"]
+
+
+def test_small_tensors_of_other_processes_wait_and_are_not_made_fewer_bytes() -> None:
+    row = only(derived(made_recordings.tensors_of_other_processes("w/read", 4)), "unhidden_collectives")
+    assert (row["tensor"], row["tensor_bytes"], row["tensor_share"]) == ("w/read", 4, 1.0)
+    assert "bytes travel" not in row["advice"]
+    row = only(derived(made_recordings.tensors_of_other_processes("w/read", 524_288)), "unhidden_collectives")
+    assert "bytes travel" in row["advice"]
+
+
+def test_a_cluster_that_xla_compiles_again_is_named() -> None:
+    """Not for each run of its op: in half of them there is a program."""
+    row = only(made_recordings.a_cluster_that_compiles_again(), "recompilation")
+    assert (row["steps"], row["cluster"], row["times"]) == (2, "c", 2)
+
+
+def test_a_sparse_gradient_that_the_program_makes_dense() -> None:
+    made = made_tables.a_gradient_made_dense
+    row = only(made(), "gradient_made_dense")
+    took = {s["op_name"]: s["dur_ps"] for s in made().rows["slice"]}
+    whole = took["UnsortedSegmentSum"] + took["mul"] + took["Adam/update_e/ApplyAdam"]
+    assert (row["scope"], row["used_rows"], row["impact_ps"]) == ("Adam/update_e", 640, whole)
+    assert row["share"] == whole / sum(took.values())
+    for other in (made(ids=40_000), made(product="[100000,32]"), made(updated="[32]")):
+        assert found(other, ("gradient_made_dense",)) == {}
 
 
 def test_a_cluster_that_is_fed_another_shape_in_each_run() -> None:

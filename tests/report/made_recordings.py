@@ -199,9 +199,22 @@ def runs_apart(between_us: int = 5, runs: int = 3) -> Tables:
     return tables
 
 
-def tensors_of_other_processes() -> Tables:
-    """Steps that take tensors from other processes, while nothing computes."""
-    return draw(STEPS + "cpu/t lane : [a:MatMul][RecvTensor..]")
+def tensors_of_other_processes(tensor: str | None = None, sent: int = 0) -> Tables:
+    """Steps that take a tensor of so many bytes from other processes, while nothing computes."""
+    tables = draw(STEPS + "cpu/t lane : [a:MatMul][RecvTensor..]")
+    for row in tables.rows["slice"]:
+        if tensor is not None and row["name"] == "RecvTensor":
+            row["args_json"] = json.dumps({"bytes": sent, "tensor": tensor})
+    return tables
+
+
+def a_cluster_that_compiles_again() -> Tables:
+    """Steps of which two compile the same cluster of TensorFlow; in the others the op finds a program."""
+    steps = "step train : [s0]    [s2]    \nstep ~compile :     [s1]    [s3]\n"
+    tables = draw(f"{steps}cpu/t lane : {'[c/xla_compile:_XlaCompile]' * 4}")
+    for number, row in enumerate(tables.rows["slice"]):
+        row["dur_ps"] = row["self_ps"] = (MS, 46 * MS)[number % 2]
+    return tables
 
 
 def a_table_that_is_updated_whole() -> Tables:
@@ -1183,9 +1196,13 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "unhidden_collectives": made_ranks.collectives_in_the_open,
     "unhidden_collectives, part of it hidden": made_ranks.collectives_that_compute_hides_in_part,
     "unhidden_collectives, tensors of other processes": tensors_of_other_processes,
+    "unhidden_collectives, a large one": lambda: tensors_of_other_processes("w/read", 524_288),
+    "unhidden_collectives, a small one": lambda: tensors_of_other_processes("w/read", 4),
+    "recompilation, of a cluster": a_cluster_that_compiles_again,
     "clusters_of_many_shapes": a_cluster_of_many_shapes,
     "whole_table_updates": a_table_that_is_updated_whole,
     "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
+    "gradient_made_dense": made_tables.a_gradient_made_dense,
     "padded_batches": batches_of_padding,
     "padded_batches, to the longest": rows_of_wild_lengths,
     "time_between_runs_unseen": runs_apart,

@@ -1,4 +1,4 @@
-"""Drawn programs of PyTorch that look up rows of a table."""
+"""Drawn programs that look up rows of a table."""
 
 from __future__ import annotations
 
@@ -56,4 +56,25 @@ def a_dense_gradient(
             row["category"] = "cuda_runtime" if row["name"].startswith("cuda") else "kernel"
         elif row["name"] in known:
             row["args_json"] = json.dumps(known[row["name"]], separators=(",", ":"))
+    return tables
+
+
+def a_gradient_made_dense(ids: int = 640, product: str | None = None, updated: str = "[100000,32]") -> Tables:
+    """A step of TensorFlow 1 that multiplies the gradient of a lookup by a number, as RunMetadata shows it.
+
+    product: the shape of another product's output, updated: of what the optimizer works on."""
+    names = ("UnsortedSegmentSum", "mul:Mul", "Adam/update_e/ApplyAdam:ApplyAdam", "a:MatMul")
+    tables = draw(f"{STEPS}cpu/t lane : [UnsortedSegmentSum:UnsortedSegmentSum][{']['.join(names[1:])}]")
+    adding = next(row for row in tables.rows["slice"] if row["op_name"] == "UnsortedSegmentSum")
+    adding["args_json"] = json.dumps({"inputs": ["values", "ids", "n"]})
+    made = {
+        "UnsortedSegmentSum": ("[100000,32]", 100_000 * 32 * 4),
+        "mul": ("[100000,32]", 100_000 * 32 * 4),
+        "Adam/update_e/ApplyAdam": (updated, 100_000 * 32 * 4),
+        "values": (f"[{ids},32]", ids * 32 * 4),
+        "ids": (f"[{ids}]", ids * 4),
+    }
+    for op, (shape, requested) in (made | ({"a": (product, 4)} if product else {})).items():
+        known = {"shape": shape, "requested_bytes": requested, "dtype": "DT_FLOAT"}
+        tables.add("tensor", op_run_id=0, op_name=op, slot=0, **known)
     return tables

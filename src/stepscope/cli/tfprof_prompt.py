@@ -5,6 +5,7 @@ An empty line shows the options. A mistake costs nothing: the prompt prints the 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 PROMPT = "tfprof> "
 COMMANDS = (*tfprof.VIEWS, "advise", "set", "help")
+_DUMP = re.compile(r"(?<!\S)--?dump_to_file[ =](\S+)")
+"""How tfprof's first years wrote where an answer goes."""
 
 
 def converse(
@@ -73,7 +76,7 @@ class TfprofDialogue:
             return
         options = self.options.copy()
         try:
-            command = options.read_line(line)
+            command = options.read_line(_DUMP.sub(r"-output file:outfile=\1", line))
         except ValueError as error:
             self.console.say(f"E: {error}")
             return

@@ -3,7 +3,7 @@ the other peaks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -20,8 +20,7 @@ _OTHERS = 5
 _LEFT_OUT = frozenset({"around", "by_tensor", "by_op"})
 """What another section says more shortly; where it is the only one of holders, it stays."""
 _OTHER = (
-    Column("recording", "text", "Recording"),
-    Column("allocator", "text", "Allocator"),
+    Column("where", "text", "Where", "recording and allocator, as far as they differ from those above"),
     Column("bytes", "bytes", "Peak"),
 )
 
@@ -34,7 +33,7 @@ def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS, process: Sectio
     whole = memory.build([first], steps)
     others = [allocator_memory for allocator_memory, _ in asked if allocator_memory is not first[0]]
     more = () if process is None else (process,)
-    return replace(whole, sections=(*_short(whole), *_others(others), *more))
+    return replace(whole, sections=(*_short(whole), *_others(first[0], others), *more))
 
 
 def _is_told(allocator_memory: AllocatorMemory) -> bool:
@@ -77,21 +76,24 @@ def _many(name: str) -> int:
     return int(counted) if name.startswith("(") and counted.isdigit() else 1
 
 
-def _others(others: list[AllocatorMemory]) -> Iterator[Section]:
+def _others(first: AllocatorMemory, others: Sequence[AllocatorMemory]) -> Iterator[Section]:
+    """The other peaks. first: the one that the page is about."""
     if not others:
         return
     ordered = sorted(others, key=lambda allocator_memory: -allocator_memory.peak.bytes)
-    rows = tuple(
-        (
-            PurePath(allocator_memory.path).name or None,
-            f"{allocator_memory.device} {allocator_memory.allocator}".strip(),
-            allocator_memory.peak.bytes,
-        )
-        for allocator_memory in ordered[:_OTHERS]
-    )
+    rows = tuple((_apart(other, first), other.peak.bytes) for other in ordered[:_OTHERS])
+    what = "other allocator" if len({other.path for other in (first, *others)}) == 1 else "other peak"
     yield Section(
         "others",
-        f"{units.count(len(others), 'other allocator')}",
+        units.count(len(others), what),
         "How high are the other peaks?",
         table=Table(_OTHER, rows, len(others)),
     )
+
+
+def _apart(other: AllocatorMemory, first: AllocatorMemory) -> str | None:
+    """What tells an allocator from the first: the recording, its own name, or both."""
+    recording = PurePath(other.path).name if other.path != first.path else ""
+    is_other = (other.device, other.allocator) != (first.device, first.allocator)
+    allocator = f"{other.device} {other.allocator}".strip() if is_other else ""
+    return f"{recording} {allocator}".strip() or None

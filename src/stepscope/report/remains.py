@@ -130,6 +130,9 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         # what the host did while a device had nothing to do goes only in part.
         sentence = f"Without {without}, hardly anything of a {unit} would be left."
         return [] if judgement.cause in ("dispatch", "idle") else [sentence]
+    typical_ps = judgement.typical_ps
+    if known.ps is not None and typical_ps is not None and known.ps >= _SAME * typical_ps:
+        return []  # what few steps do, a typical one is without
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
         shorter_by = f"{shorter(known)}{provided(judgement)}"

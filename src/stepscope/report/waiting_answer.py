@@ -109,6 +109,8 @@ def odd(oddity: Oddity) -> str:
     count = oddity.number
     if oddity.kind == "lost":
         return f"A part of the recording is missing ({oddity.detail}), perhaps with the slowest batches."
+    if oddity.kind == "waits":
+        return f"Steps wait for input for {oddity.detail} of their time; what makes it was not recorded."
     if oddity.kind == "shared_ids":
         return (
             f"{units.count(count, 'iterator id')} {units.agree(count, 'belongs', 'belong')} to several "

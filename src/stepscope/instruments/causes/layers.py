@@ -1,11 +1,12 @@
 """Layers in the names of ops: the layer of an op, and the op that a gradient belongs to.
 
 TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
-`gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people and
-layers name do not. What runs within a function that a function calls, as Keras compiles its steps, has the
-name of that call before all of this: `StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`. The body of
-a loop is such a function, and has the scopes of the loop once more:
-`model/lstm/while/body/_27/model/lstm/while/lstm_cell/MatMul`.
+`gradient_tape/dense/MatMul/MatMul` in functions, behind the scope in which gradients are asked for, as each
+tower of a model has one: `tower_0/gradients/tower_0/dense/MatMul_grad/MatMul`. Scopes of ops begin with a
+capital, those that people and layers name do not. What runs within a function that a function calls, as Keras
+compiles its steps, has the name of that call before all of this:
+`StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`. The body of a loop is such a function, and has
+the scopes of the loop once more: `model/lstm/while/body/_27/model/lstm/while/lstm_cell/MatMul`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _CALLS = re.compile(r"^((Stateful)?PartitionedCall(_\d+)?/)*")
 _BODY = re.compile(r"^.*/_\d+/")
 # In the gradient of a loop, its scopes come before those of what a gradient belongs to.
 _BACKWARD = re.compile(r"^(.*/)?(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
+_GRADIENT = re.compile(r"(^|/)(gradients|gradient_tape)(_\d+)?(/|$)")
 _LOOP = re.compile(r"(while|cond)(_\d+)?")
 """Scopes that TensorFlow makes for loops and branches: what is in them is of the layer around."""
 
@@ -39,8 +41,8 @@ def layer_of_scope(scope: str) -> str | None:
 
 
 def is_gradient(op: str) -> bool:
-    """Whether the name of an op calls it part of a gradient."""
-    return _CALLS.sub("", op).startswith(("gradients", "gradient_tape"))
+    """Whether the name of an op calls it part of a gradient, in whatever scope that was asked for."""
+    return _GRADIENT.search(_CALLS.sub("", op)) is not None
 
 
 def forward_of(op: str) -> str | None:

@@ -77,15 +77,17 @@ def judged_steps(steps: Sequence[TimedStep]) -> list[TimedStep]:
 
 def compiles_again(steps: Sequence[TimedStep]) -> bool:
     """Whether compiling takes enough of all that was recorded to limit it, though few steps do it and their
-    averages leave them out. Steps that compile before any other warm up."""
-    warm: set[int] = set()
+    averages leave them out. Steps that compile before any other warm up: of each source, or of all files that
+    hold a step each, since these are of one program."""
+    warm: set[int | None] = set()
     again = 0
     whole_ps = compile_ps = 0
     for step in steps:
         compiles = step.kind == "compile"
+        program = None if step.recovered_from == "file" else step.source_id
         if not compiles:
-            warm.add(step.source_id)
-        if step.source_id in warm:
+            warm.add(program)
+        if program in warm:
             again += compiles
             whole_ps += step.dur_ps
             compile_ps += step.sums.get("compile", 0)

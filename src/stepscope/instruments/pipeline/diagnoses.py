@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from stepscope import units
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.intervals import length
 from stepscope.instruments.pipeline import loaders, single_runs
@@ -116,9 +117,17 @@ class _SourceReader(NamedTuple):
 
 
 def otherwise(query: Query, found: Sequence[SourcePipelines]) -> tuple[list[Oddity], list[loaders.Loading]]:
-    """What is known without a pipeline: losses of the recordings, and DataLoaders of PyTorch. Empty when a
-    pipeline was found."""
-    return ([], []) if found else (missing(query), loaders.find(query))
+    """What is known without a pipeline: losses of the recordings, waits, and DataLoaders of PyTorch. Empty
+    when a pipeline was found."""
+    return ([], []) if found else ([*missing(query), *_waits(query)], loaders.find(query))
+
+
+def _waits(query: Query) -> list[Oddity]:
+    """That steps wait for input, where that is all that is known of it."""
+    ((steps_ps, wait_ps),) = query(statement("waits_without_stages")).rows()
+    if not wait_ps:
+        return []
+    return [Oddity("waits", detail=units.show(wait_ps / steps_ps, "ratio"))]
 
 
 def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _SourceReader:

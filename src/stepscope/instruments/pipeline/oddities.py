@@ -8,18 +8,19 @@ from typing import Literal, NamedTuple
 
 from stepscope.instruments.pipeline.calls import StageCall
 
-Kind = Literal["lost", "shared_ids", "circle", "never_returned"]
+Kind = Literal["lost", "waits", "shared_ids", "circle", "never_returned"]
 
 
 class Oddity(NamedTuple):
-    """lost: a part of the recording is missing. shared_ids: several stages share ids. circle: iterators
-    consume themselves, by their ids. never_returned: no call of an iterator ended."""
+    """lost: a part of the recording is missing. waits: steps wait, and no stage is known. shared_ids: several
+    stages share ids. circle: iterators consume themselves, by their ids. never_returned: no call of an
+    iterator ended."""
 
     kind: Kind
     number: int = 1
     """How many ids or iterators."""
     detail: str = ""
-    """For lost: the text of the source's note."""
+    """For lost: the text of the source's note; for waits: how much of the steps."""
 
 
 def oddities(calls: Sequence[StageCall]) -> list[Oddity]:

@@ -197,16 +197,29 @@ told AS (
     SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id) AS whole_ps,
     SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id, c.is_double) AS typed_ps
   FROM called AS c
+),
+
+-- The line of a gradient is that which asks for all gradients: the op that it belongs to has its own.
+forward_lines AS (
+  SELECT
+    columns!(r, run_id, host_id, place),
+    MIN(l.op_file) AS forward_file,
+    MIN(l.op_line_number) AS forward_line
+  FROM told AS r
+  INNER JOIN lines AS l ON l.of_run = r.run_id AND r.op_called LIKE CONCAT('%gradients/', l.op_name, '_grad/%')
+  WHERE r.is_double = 1 AND r.position = 1
+  GROUP BY columns!(r, run_id, host_id, place)
 )
 
 SELECT
   columns!(r, run_id, host_id, place),
   r.op_called AS op,
-  r.in_file AS file,
-  r.on_line AS line,
+  CASE WHEN r.position = 1 AND f.forward_file IS NOT NULL THEN f.forward_file ELSE r.in_file END AS file,
+  CASE WHEN r.position = 1 AND f.forward_file IS NOT NULL THEN f.forward_line ELSE r.on_line END AS line,
   r.position,
   CAST(r.number AS BIGINT) AS ops,
   CAST(r.typed_ps AS BIGINT) AS double_ps,
   CAST(r.whole_ps AS BIGINT) AS all_ps
 FROM told AS r
+LEFT JOIN forward_lines AS f ON f.run_id = r.run_id AND f.host_id = r.host_id AND f.place = r.place
 WHERE r.is_double = 1

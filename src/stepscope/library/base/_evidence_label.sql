@@ -4,14 +4,15 @@
 -- notes: stepscope docs classes has the rules of layers. What XLA runs within a loop, a branch or a call lies on the
 --   thread of that: where ops on it call Python, the loop itself computes only where nothing within it tells. Python of
 --   the input is in two layers, and so is in two rows. PyTorch's collectives on processors (gloo) are marks on threads
---   of their own, for which others wait.
+--   of their own, for which others wait. TensorFlow's op that asks XLA for a program runs in each step, and only
+--   launches where it finds one, so it is in two rows as well.
 -- columns:
 --   rollup_id | int | row of rollup_op
 --   source_id, place
 --   because | text | op, python, or other for what is evidence wherever it lies: waits, transfers, setups
 --   layer | text | layer of rollup_op, or input python; NULL for calls of functions
 --   least_ps | ps | a slice that takes no longer is none: an op of PyTorch on a processor is launched and run in
---     one call, and what launching takes is 1 to 10 µs of it
+--     one call, and what launching takes is 1 to 10 µs of it; finding a program takes up to LOOK_UP_PS of step_kinds
 WITH calling AS (
   SELECT r.track_id AS of_track
   FROM rollup_op AS r
@@ -27,12 +28,14 @@ labels AS (
     p.place,
     CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') THEN 'op' ELSE 'other' END AS reason,
     r.class,
+    r.layer = 'compile' AND (r.op_type = '_XlaCompile' OR r.op_name LIKE '%xla_compile') AS looks_up,
     CASE
       WHEN r.layer IS NULL AND p.place = 'host' AND r.name LIKE 'gloo:%' THEN 'peer waits'
       WHEN r.layer = 'compute' AND r.op_type IN ('while', 'conditional', 'call') AND c.of_track IS NOT NULL THEN 'nodes'
       ELSE r.layer
     END AS own_layer,
     CASE
+      WHEN r.layer = 'compile' AND (r.op_type = '_XlaCompile' OR r.op_name LIKE '%xla_compile') THEN 5000000000
       WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class IN ('compute', 'copy') AND r.is_op THEN 10000000
       ELSE 0
     END AS own_least_ps
@@ -60,3 +63,13 @@ SELECT
   CAST(0 AS BIGINT) AS least_ps
 FROM labels AS l
 WHERE l.reason = 'op' AND l.class = 'python'
+UNION ALL
+SELECT
+  l.id AS rollup_id,
+  l.source_id,
+  l.place,
+  'op' AS because,
+  'launches' AS layer,
+  CAST(0 AS BIGINT) AS least_ps
+FROM labels AS l
+WHERE l.looks_up

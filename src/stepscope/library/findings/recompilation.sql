@@ -1,11 +1,11 @@
 -- Steps compile again and again
 --
 -- question: Do several steps of one host compile or trace?
--- reads: step, compilation
+-- reads: step, compilation, rollup_op, slice
 -- severity: high from three compile steps, medium for two; none when only the first steps compile and the
 --   recording began with them, and none where the recorder saw which functions compile
 -- impact: {steps} of {all_steps} {all_steps:step|steps} on {host_id} {steps:compiles|compile}, {impact_ps}
---   in all, the last one in step {last_step}.
+--   in all, the last one in step {last_step}[; XLA compiled {cluster} {times} times].
 -- action: Something changes from step to step: the shape of the last batch, Python values passed as arguments,
 --   functions created inside the loop.
 -- action_tensorflow: Something changes from step to step: the shape of the last batch (drop_remainder=True), Python
@@ -22,13 +22,15 @@
 --   from step to step, and each time costs as much as many steps.
 -- formula: Reported when at least two steps of a host are compile steps and the last of them comes after an
 --   ordinary step, or when all of at least three steps are compile steps; high from three; impact = durations of
---   these steps added up.
+--   these steps added up. XLA compiled a cluster where its _XlaCompile takes more than 5 ms.
 -- columns:
 --   impact_ps | ps | Compile steps | durations of the steps that compile
 --   run_id, host_id
 --   steps | int | Compiling | steps that compile
 --   all_steps | int | Steps | steps recorded
 --   last_step | int | Last | number of the last one
+--   cluster | text | Cluster | of those that TensorFlow compiles by itself, the one that XLA compiled most often
+--   times | int | Times | how often; NULL where no cluster compiled twice
 WITH hosts AS (
   SELECT
     columns!(s, run_id, host_id),
@@ -47,6 +49,30 @@ known AS (
   FROM compilation AS c
   WHERE c.change <> 'first'
   GROUP BY c.run_id, c.host_id
+),
+
+-- The op runs in each step, and takes no longer than LOOK_UP_PS of step_kinds where it finds a program.
+compiled AS (
+  SELECT
+    columns!(r, run_id, host_id),
+    REPLACE(r.op_name, '/xla_compile', '') AS name,
+    COUNT(*) AS often,
+    SUM(s.dur_ps) AS took_ps
+  FROM rollup_op AS r
+  INNER JOIN slice AS s ON s.rollup_id = r.id
+  WHERE r.is_op AND r.op_type = '_XlaCompile' AND s.dur_ps > 5000000000
+  GROUP BY r.run_id, r.host_id, r.op_name
+  HAVING COUNT(*) >= 2
+),
+
+most AS (
+  SELECT
+    columns!(c, run_id, host_id, name, often),
+    CAST(ROW_NUMBER() OVER (
+      PARTITION BY c.run_id, c.host_id
+      ORDER BY nulls_last!(c.often DESC, c.took_ps DESC, c.name)
+    ) AS BIGINT) AS position
+  FROM compiled AS c
 )
 
 SELECT
@@ -54,8 +80,11 @@ SELECT
   CAST(h.sum_ps AS BIGINT) AS impact_ps,
   columns!(h, run_id, host_id),
   CAST(h.compiling AS BIGINT) AS steps,
-  columns!(h, all_steps, last_step)
+  columns!(h, all_steps, last_step),
+  m.name AS cluster,
+  m.often AS times
 FROM hosts AS h
+LEFT JOIN most AS m ON m.run_id = h.run_id AND m.host_id = h.host_id AND m.position = 1
 LEFT JOIN known AS k ON k.of_run = h.run_id AND k.of_host = h.host_id
 WHERE
   k.of_run IS NULL

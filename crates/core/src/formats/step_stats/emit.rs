@@ -272,7 +272,11 @@ fn push_args(
                 push_text(object.key(key), value);
             }
         }
-        for (key, value) in [("edge", transfer.edge), ("from", transfer.from), ("to", transfer.to)] {
+        if let Some(sent) = transfer.bytes() {
+            push_i64(object.key("bytes"), sent);
+        }
+        let ends = [("edge", transfer.edge), ("from", transfer.from), ("to", transfer.to)];
+        for (key, value) in [("tensor", transfer.tensor())].into_iter().chain(ends) {
             push_text(object.key(key), value);
         }
     } else if !text.is_empty() {

@@ -56,6 +56,15 @@ impl<'a> Transfer<'a> {
     pub fn tensor(&self) -> &'a str {
         tensor_of(self.edge)
     }
+
+    /// Its bytes. TensorFlow rounds those of more than 0.1 MiB, which it calls MB.
+    pub fn bytes(&self) -> Option<i64> {
+        let size = self.size?;
+        match size.strip_suffix("MB") {
+            Some(mib) => mib.parse().ok().map(|mib: f64| (mib * 1_048_576.0) as i64),
+            None => size.strip_suffix('B')?.parse().ok(),
+        }
+    }
 }
 
 /// Name of the tensor that an edge carries: the edge without `edge_7_`.
@@ -135,9 +144,11 @@ mod tests {
         let label = "[0.5MB] [9.5Gb/s] edge_7_layer1/w/read from /job:ps/task:0 to /job:worker/task:0";
         let found = transfer(label).unwrap();
         assert_eq!(
-            (found.size, found.rate, found.tensor()),
-            (Some("0.5MB"), Some("9.5Gb/s"), "layer1/w/read")
+            (found.size, found.rate, found.tensor(), found.bytes()),
+            (Some("0.5MB"), Some("9.5Gb/s"), "layer1/w/read", Some(524_288))
         );
+        assert_eq!(transfer("[4B] edge_7_x from y to z").unwrap().bytes(), Some(4));
+        assert_eq!(transfer("[?] edge_7_x from y to z").unwrap().bytes(), None);
         assert_eq!((found.from, found.to), ("/job:ps/task:0", "/job:worker/task:0"));
         assert_eq!(transfer("x from y to z").unwrap().tensor(), "x");
         assert_eq!(transfer("edge_7 from y"), None);
