@@ -1153,7 +1153,19 @@ def products_without_tensor_cores(kinds: int = 1) -> Tables:
     return tables
 
 
+def few_blocks(runs: int = 1) -> Tables:
+    """A kernel of as many blocks, and of as many threads in each, as it has runs; 28 multiprocessors."""
+    tables = draw("gpu/s7 device_stream : " + "[reduce]" * runs + "[add]")
+    tables.rows["device"][0]["args_json"] = '{"numSms":28}'
+    for row in tables.rows["slice"]:
+        blocks = runs if row["name"] == "reduce" else 4096
+        row["args_json"] = f'{{"grid":[{blocks},1,1],"block":[{blocks},1,1]}}'
+    return tables
+
+
 PROBLEMS: dict[str, Callable[[], Tables]] = {
+    "few_blocks": lambda: few_blocks(2),
+    "few_blocks, one": few_blocks,
     "products_without_tensor_cores": lambda: products_without_tensor_cores(2),
     "products_without_tensor_cores, one": products_without_tensor_cores,
     "far_from_peak": an_op_far_from_its_peak,
