@@ -862,6 +862,17 @@ def a_profiler_that_starts_slowly() -> Tables:
     return tables
 
 
+def a_wait_for_what_was_not_recorded() -> Tables:
+    """A host waits for its device, and of what that did nothing is recorded."""
+    tables = draw(
+        "step train : [train" + "." * 53 + "]\ncpu/t thread : [a:add][cudaDeviceSynchronize" + "." * 30 + "]"
+    )
+    for row in tables.rows["slice"]:
+        if row["name"].startswith("cuda"):
+            row["category"] = "cuda_runtime"
+    return tables
+
+
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
     return _with_a_loader(an_input_pipeline(), 30)
@@ -1126,6 +1137,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     a_pipeline_beside_the_program,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
+    a_wait_for_what_was_not_recorded,
     a_memory_timeline, memory_of_devices, stacks_alone,
     a_long_start_up, switches_on,
     *made_laws.WHOLE, *made_paces.WHOLE,

@@ -77,7 +77,9 @@ added AS (
     COUNT(*) AS number
   FROM launched AS a
   WHERE a.blocks * 2 < a.processors
-  GROUP BY columns!(a, run_id, host_id, device, kernel), columns!(a, blocks, threads, processors, all_window_ps)
+  GROUP BY
+    columns!(a, run_id, host_id, device, kernel),
+    columns!(a, blocks, threads, processors, all_window_ps)
 )
 
 SELECT
