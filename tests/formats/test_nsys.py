@@ -77,6 +77,31 @@ def test_copies_of_unified_memory_have_names(tmp_path):
     assert names == [("Memcpy HtoD",), (f"Memcpy HtoD {of}",), (f"Memcpy DtoH {of}",)]
 
 
+def test_copies_tell_their_memory_and_kernels_their_size(tmp_path):
+    """As Kineto writes both; where a copy knows one side only, its name has neither."""
+    copies = (
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, streamId, correlationId, globalPid,"
+        " bytes, copyKind, srcKind, dstKind)",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
+        + ", ".join(
+            f"({10 * at}, {10 * at + 5}, 0, 7, 0, {PID << 24}, 64, {kinds})"
+            for at, kinds in enumerate(("1, 0, 2", "2, 2, 1", "1, 7, 2", "11, 7, 7"), 1)
+        ),
+    )
+    sized = [
+        f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {part}{side}"
+        for part in ("grid", "block")
+        for side in "XYZ"
+    ]
+    size = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX=9, gridY=2, gridZ=1, blockX=32, blockY=4, blockZ=1"
+    path = database(tmp_path / "a.sqlite", *WORK, *copies, *sized, size)
+    names = ask(path, "SELECT name FROM slice WHERE category = 'gpu_memcpy' ORDER BY ts_ps")
+    expected = ("HtoD (Pageable -> Device)", "DtoH (Device -> Pinned)", "HtoD", "HtoD (unified memory)")
+    assert names == [(f"Memcpy {name}",) for name in expected]
+    ((args,),) = ask(path, "SELECT args_json FROM slice WHERE category = 'kernel'")
+    assert (json.loads(args)["grid"], json.loads(args)["block"]) == ([9, 2, 1], [32, 4, 1])
+
+
 GPU = (
     "CREATE TABLE TARGET_INFO_GPU"
     " (cuDevice, name, totalMemory, memoryBandwidth, smCount, computeMajor, computeMinor)"

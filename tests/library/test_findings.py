@@ -377,6 +377,29 @@ def test_copies_in_steps():
     assert "copies_in_steps" not in found(draw("cpu/t thread : [a:MEMCPYHtoD]"), ("copies_in_steps",))
 
 
+def test_pinned_memory_is_for_copies_of_pageable_memory():
+    """What a copy is called tells from which memory it is; no copy of the program's moves unified memory."""
+    text = (
+        "gpu/s device_stream : [Memcpy DtoH (Device -> Pageable)][Memcpy HtoD (Pinned -> Device)]"
+        "[Memcpy DtoH (unified memory)]"
+    )
+    row = one(text, "copies_in_steps")
+    assert (row["pageable_ps"], row["unified_ps"]) == (34 * UNIT_PS, 30 * UNIT_PS)
+    row = one("gpu/s device_stream : [kernel][Memcpy HtoD (Pinned -> Device)]", "copies_in_steps")
+    assert (row["pageable_ps"], row["unified_ps"]) == (None, None)
+
+
+def test_few_blocks_leave_multiprocessors_without_work():
+    """Of 28 of them 14 blocks are half. A device that does not tell how many it has is not asked."""
+    tables = made_recordings.few_blocks(13)
+    (row,) = found(tables, ("few_blocks",))["few_blocks"]
+    assert (row["kernel"], row["blocks"], row["threads"], row["runs"]) == ("reduce", 13, 13, 13)
+    assert (row["severity"], row["impact_ps"], row["multiprocessors"]) == ("high", 13 * 8 * UNIT_PS, 28)
+    assert found(made_recordings.few_blocks(14), ("few_blocks",)) == {}
+    tables.rows["device"][0]["args_json"] = None
+    assert found(tables, ("few_blocks",)) == {}
+
+
 def test_cpu_ops_in_device_step():
     text = STEPS + "cpu/t thread : [a:Unique.......][b:Add]\ngpu/s device_stream : [k:MatMul]"
     row = one(text, "cpu_ops_in_device_step")

@@ -875,6 +875,17 @@ def a_profiler_that_starts_slowly() -> Tables:
     return tables
 
 
+def a_wait_for_what_was_not_recorded() -> Tables:
+    """A host waits for its device, and of what that did nothing is recorded."""
+    tables = draw(
+        "step train : [train" + "." * 53 + "]\ncpu/t thread : [a:add][cudaDeviceSynchronize" + "." * 30 + "]"
+    )
+    for row in tables.rows["slice"]:
+        if row["name"].startswith("cuda"):
+            row["category"] = "cuda_runtime"
+    return tables
+
+
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
     return _with_a_loader(an_input_pipeline(), 30)
@@ -1139,6 +1150,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     a_pipeline_beside_the_program,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
+    a_wait_for_what_was_not_recorded,
     a_memory_timeline, memory_of_devices, stacks_alone,
     a_long_start_up, switches_on,
     *made_laws.WHOLE, *made_paces.WHOLE,
@@ -1166,7 +1178,19 @@ def products_without_tensor_cores(kinds: int = 1) -> Tables:
     return tables
 
 
+def few_blocks(runs: int = 1) -> Tables:
+    """A kernel of as many blocks, and of as many threads in each, as it has runs; 28 multiprocessors."""
+    tables = draw("gpu/s7 device_stream : " + "[reduce]" * runs + "[add]")
+    tables.rows["device"][0]["args_json"] = '{"numSms":28}'
+    for row in tables.rows["slice"]:
+        blocks = runs if row["name"] == "reduce" else 4096
+        row["args_json"] = f'{{"grid":[{blocks},1,1],"block":[{blocks},1,1]}}'
+    return tables
+
+
 PROBLEMS: dict[str, Callable[[], Tables]] = {
+    "few_blocks": lambda: few_blocks(2),
+    "few_blocks, one": few_blocks,
     "products_without_tensor_cores": lambda: products_without_tensor_cores(2),
     "products_without_tensor_cores, one": products_without_tensor_cores,
     "far_from_peak": an_op_far_from_its_peak,

@@ -70,6 +70,8 @@ PROBLEMS: dict[str, str] = {
     "compile_step, one": "step ~compile : [step 0....]\ncpu/t lane : [a:_XlaCompile]",
     "copies_in_steps": "gpu/s device_stream : [kernel][Memcpy]",
     "copies_in_steps, two": "gpu/s device_stream : [kernel][Memcpy][Memcpy]",
+    "copies_in_steps, of pageable and unified memory": "gpu/s device_stream : [kernel]"
+    "[Memcpy HtoD (Pageable -> Device)][Memcpy HtoD (unified memory)]",
     "cpu_ops_in_device_step": STEPS
     + "cpu/t thread : [a:Unique.......][b:Add]\ngpu/s device_stream : [k:MatMul]",
     "device_idle": STEPS + "gpu/s device_stream :  [kernel..]     [k]",

@@ -145,7 +145,8 @@ class _PprofReader:
             found._frames[number] = frames
         for places, values, labels in self.samples:
             sample_labels = {
-                self._text(key): self._text(text) if text else str(value) for key, text, value in labels
+                self._text(key): self._text(text) if text or not value else str(value)
+                for key, text, value in labels
             }
             found.samples.append(PprofSample(places, values, sample_labels))
         return found

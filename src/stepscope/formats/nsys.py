@@ -104,7 +104,7 @@ class _Export(Database):
     def _spans(self) -> Iterator[DatabaseSpans]:
         for table, category, name in (
             (_KERNELS, "kernel", "text.value"),
-            (_COPIES, "gpu_memcpy", f"'Memcpy ' || {_COPY_KIND}"),
+            (_COPIES, "gpu_memcpy", f"'Memcpy ' || {_COPY_KIND} || {self._memory()}"),
             (_FILLS, "gpu_memset", "'Memset'"),
         ):
             if table in self.timed:
@@ -145,9 +145,20 @@ class _Export(Database):
             f"'device', e.deviceId, 'stream', e.streamId, 'correlation', {self._correlation('e.globalPid')}"
         )
         args += ", 'bytes', e.bytes" if "bytes" in self.columns[table] else ""
+        for part in ("grid", "block"):
+            sides = [f"{part}{side}" for side in "XYZ"]
+            if self.has(table, *sides):
+                args += f", '{part}', json_array({', '.join(f'e.{side}' for side in sides)})"
         return DatabaseSpans(
             rows, f"COALESCE({name}, 'kernel')", f"'{category}'", "'GPU ' || e.deviceId", stream, args
         )
+
+    def _memory(self) -> str:
+        """From which memory of host or device a copy is to which, in Kineto's words."""
+        if not self.has(_COPIES, "srcKind", "dstKind"):
+            return "''"
+        kinds = f"{_MEMORY.format('srcKind')} || ' -> ' || {_MEMORY.format('dstKind')}"
+        return f"COALESCE(' (' || {kinds} || ')', '')"
 
     def _correlation(self, owner: str) -> str:
         """The number that joins a call with what it launched; each process counts its own."""
@@ -198,3 +209,9 @@ _COPY_KIND = (
     " WHEN 10 THEN 'PtoP' WHEN 11 THEN 'HtoD (unified memory)' WHEN 12 THEN 'DtoH (unified memory)'"
     " WHEN 13 THEN 'DtoD (unified memory)' ELSE 'of kind ' || e.copyKind END"
 )
+
+_MEMORY = (
+    "CASE e.{} WHEN 0 THEN 'Pageable' WHEN 1 THEN 'Pinned' WHEN 2 THEN 'Device' WHEN 3 THEN 'Array'"
+    " WHEN 4 THEN 'Managed' WHEN 5 THEN 'Device Static' WHEN 6 THEN 'Managed Static' END"
+)
+"""What it does not know is NULL."""

@@ -1,6 +1,7 @@
-"""Marks that leave out where the program takes its batch: `for batch in data: with Trace(…)`.
+"""Steps that leave out where the program takes its batch: `for batch in data: with Trace(…)`.
 
-The loop is the step, and it waits between its marks: so a step reaches to the next mark.
+The loop is the step, and it waits between its marks: so a step reaches to the next mark. An accelerator's own
+steps begin with the first of its work, after the batch was fetched: so they reach back to the one before.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ median."""
 BREAK = 3
 """What takes more than so many times as long as the median iteration is a break: an evaluation, a
 checkpoint."""
+FIRST = "the recording does not show how long the accelerator waited for it, as for the others"
 LAST = "the recording ends before the next mark, up to which the others reach"
 
 
@@ -46,3 +48,22 @@ def reaching(steps: Sequence[Step], fetches: Sequence[Interval]) -> list[Step]:
         for (step, after), period in zip(pairs, periods, strict=True)
     ]
     return [*reached, steps[-1]]
+
+
+def reaching_back(steps: Sequence[Step], waits_from_ps: int) -> list[Step]:
+    """The accelerator's own steps, each from the end of the one before, where it has nothing to do between
+    them for a tenth of the loop or more: until then it waits for the program. One after a break stays as it
+    is. waits_from_ps: when it begins to wait for the first."""
+    before = [waits_from_ps, *(step.end_ps for step in steps[:-1])]
+    periods = [step.end_ps - end_ps for end_ps, step in zip(before, steps, strict=True)]
+    waits = [step.ts_ps - end_ps for end_ps, step in zip(before, steps, strict=True)]
+    # Of the first it is not always recorded how long it waited.
+    whole = slice(1 if len(steps) > 1 else 0, None)
+    typical = median_low(periods[whole])
+    if median_low(waits[whole]) < BETWEEN * typical:
+        return list(steps)
+    reached = [
+        step._replace(ts_ps=end_ps) if period <= BREAK * typical else step
+        for step, end_ps, period in zip(steps, before, periods, strict=True)
+    ]
+    return reached if waits[0] else [reached[0]._replace(averaged=False, reason=FIRST), *reached[1:]]

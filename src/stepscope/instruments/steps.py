@@ -4,8 +4,8 @@ The evidence, best first: numbered marks (`train` with a step_num, `ProfilerStep
 number, updates of PyTorch's optimizers, fetches of its loaders, Session.run calls, calls of a tf.function,
 FunctionRun, calls of a jitted function, calls that fetch the next batch, the accelerator's own steps, a file
 that holds one step by its nature (RunMetadata, tf Timeline). Where there is none, the whole capture counts as
-one step and a note says so. The accelerator's own steps come first where the host runs ahead of it: see
-`device_steps`.
+one step and a note says so. The accelerator's own steps come first where the host runs ahead of it (see
+`device_steps`), with what the accelerator waits for before each (see `reaching_steps`).
 
 Marks are taken as they are, but where the program takes its batches between them: then a step reaches to the
 next mark. Calls only tell when an iteration begins: a step lasts from one call to the next, so that time
@@ -24,7 +24,7 @@ from stepscope import strict_json
 from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS, LaunchedWork
 from stepscope.instruments.exported_steps import exported
-from stepscope.instruments.reaching_steps import LAST, reaching
+from stepscope.instruments.reaching_steps import BETWEEN, LAST, reaching, reaching_back
 from stepscope.instruments.recorded_stretch import RecordedStretch, is_part_of_step, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import (
@@ -42,9 +42,12 @@ if TYPE_CHECKING:
 
 SOURCE_OP = "_SOURCE"
 """The node that every run of a graph begins with."""
+FETCH = "IteratorGetNext"
+"""What ops that fetch a batch of a pipeline of TensorFlow are called, and more behind it."""
 _NO_STEPS = "nothing in the recording shows where a step begins"
 MOST_MERGED = 200_000
-"""Slices of a timeline that are looked through for the sessions that it was merged from."""
+"""Slices that are looked through one by one: for the sessions that a timeline was merged from, for what the
+first step of an accelerator waits for."""
 
 
 class SourceFacts(NamedTuple):
@@ -77,9 +80,7 @@ def recover(
     facts = store.facts
     span = _span_of(facts)
     recorded = [] if span is None else _recorded(recorded_steps, span, marks.host)
-    steps = _exported(facts.get("meta", {})) or _measured(
-        find(marks.host, marks.tracks), marks.devices, marks.rows, marks.host
-    )
+    steps = _exported(facts.get("meta", {})) or _measured(store, marks)
     if steps and steps[0].recovered_from in _CALLS:
         is_part = span is not None and not recorded and is_part_of_step(recorded_steps, *span[1:])
         steps = [] if is_part else _counted(steps, recorded)
@@ -295,22 +296,37 @@ def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
     compiles = compiling(marks)
     for evidence, choose in EVIDENCE:
         if steps := choose([m for m in marks if not COMPILES.search(m.name)], tracks, evidence):
-            fetches = [(m.ts_ps, m.end_ps) for m in marks_of(marks, "IteratorGetNext")]
+            fetches = [(m.ts_ps, m.end_ps) for m in marks_of(marks, FETCH)]
             reached = reaching(steps, fetches)
             found = numbered(classify(reached or steps, compiles))
             return [*found[:-1], found[-1]._replace(averaged=False, reason=LAST)] if reached else found
     return []
 
 
-def _measured(
-    found: list[Step], of_device: Sequence[Mark], rows: Mapping[int, str], marks: Sequence[Mark]
-) -> list[Step]:
+def _measured(store: Store, marks: _Marks) -> list[Step]:
     """The steps that the host's marks delimit, or the accelerator's own where the host has none or runs
     ahead."""
-    device_marks = device_steps.steps_on_devices(of_device, rows)
-    if not device_marks or (found and not device_steps.runs_ahead(found, device_marks)):
+    found = find(marks.host, marks.tracks)
+    on_devices = device_steps.steps_on_devices(marks.devices, marks.rows)
+    if not on_devices or (found and not device_steps.runs_ahead(found, on_devices)):
         return found
-    return numbered(classify(device_marks, compiling(marks)))
+    earliest = sorted(marks.host, key=lambda mark: mark.ts_ps)[:1]
+    whole = reaching_back(on_devices, _waits_from_ps(store, on_devices[0], found or earliest))
+    return numbered(classify(whole, compiling(marks.host)))
+
+
+def _waits_from_ps(store: Store, first: Step, calls: Sequence[Step | Mark]) -> int:
+    """From when on an accelerator waits for the batch of its first step: the call that made it has begun to
+    fetch, and nothing is left of what was launched before. When the step begins, where it waits for none."""
+    called_ps = max((call.ts_ps for call in calls if call.ts_ps <= first.ts_ps), default=first.ts_ps)
+    late = first.ts_ps - called_ps >= BETWEEN * (first.end_ps - called_ps)
+    if not late or store.tables().get("slice", 0) > MOST_MERGED:
+        return first.ts_ps
+    streams = {row["id"] for row in _rows(store, "track") if row["kind"] == "device_stream"}
+    busy = [end_ps for track, (*_, end_ps) in store.extents(first.ts_ps).items() if track in streams]
+    fetched = [row["ts_ps"] for row in store.rows("slice") if row["name"].startswith(FETCH)]
+    fetches = [ts_ps for ts_ps in fetched if called_ps <= ts_ps < first.ts_ps]
+    return max([min(fetches), *busy]) if fetches else first.ts_ps
 
 
 def _rows(store: Store, table: str) -> list[dict[str, Any]]:

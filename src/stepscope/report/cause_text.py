@@ -329,6 +329,9 @@ def _unknown(judgement: Judgement) -> str:
         if judgement.before_ps is None
         else f": {units.show(judgement.before_ps, 'ps')} before the first op"
     )
+    if judgement.awaited_ps is not None:
+        awaited = units.show(judgement.awaited_ps, "ps")
+        return f": for {awaited} the host waits for a device, and what that did then was not recorded"
     if not judgement.of_ops:
         return before  # The program may be in any language.
     if judgement.launches_alone:

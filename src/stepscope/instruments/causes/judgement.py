@@ -304,6 +304,8 @@ class Explanation:
     """Those that tell `place`."""
     before_ps: int | None = None
     """Where the cause is unknown and no step is known, what of it passes before the first op."""
+    awaited_ps: int | None = None
+    """Where the cause is unknown, what of a mean step passes in calls that wait for a device."""
     launches_alone: bool = False
     """Whether the cause is unknown, and of an accelerator only launches were recorded."""
     garbage: GarbageCollection | None = None

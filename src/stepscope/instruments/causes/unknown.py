@@ -28,6 +28,9 @@ class UnknownThresholds(CauseThresholds):
         by=("tf_guide/no_prefetch.xplane.pb.gz",),
     )
     before: float = tuned(0.2, "what passes before the first op is named where it is this part of it")
+    waits: float = tuned(
+        0.5, "it is waiting for a device when this part of it passes in calls that wait for one"
+    )
     of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=(0.0, inf))
 
 
@@ -53,8 +56,16 @@ class UnknownCause(Cause):
         before_ps = max((row[0] for row in rows), default=0)
         telling = before_ps >= self.thresholds.before * ps_per_step
         return Explanation(
-            before_ps=min(before_ps, ps_per_step) if telling else None, launches_alone=_launches_alone(host)
+            before_ps=min(before_ps, ps_per_step) if telling else None,
+            launches_alone=_launches_alone(host),
+            awaited_ps=self.awaited_ps(host, ps_per_step),
         )
+
+    def awaited_ps(self, host: HostSteps, ps_per_step: int) -> int | None:
+        """What of a mean step passes in calls that wait for a device, none of whose work was recorded."""
+        waits: dict[int, int] = dict(host.ask("waits_for_device"))
+        waited_ps = round(sum(waits.get(step.id, 0) for step in host.steps) / len(host.steps))
+        return min(waited_ps, ps_per_step) if waited_ps >= self.thresholds.waits * ps_per_step else None
 
     def line_of(self, evidence: StackEvidence) -> CodeLine | None:
         """The line of the program that has most of it, as the last of the calls on the stack."""

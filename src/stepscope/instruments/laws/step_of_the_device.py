@@ -9,7 +9,8 @@ from stepscope.library.statements import Query, statement
 
 HOLDS = (
     "Where the host runs ahead of its device, a step is the device's own: a slice of its row of steps, else "
-    "a run of its main program. A host that runs ahead says nothing of the length of a step."
+    "a run of its main program, with what the device waits for before it, where that is a tenth of the loop "
+    "or more. A host that runs ahead says nothing of the length of a step."
 )
 TOLERANCE = (
     "A quarter of the device's steps may lie in none of the host's, each by more than a twentieth of itself; "
