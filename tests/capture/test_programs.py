@@ -223,3 +223,15 @@ def test_older_tensorflow(name: str, tmp_path: Path) -> None:
     told = both(name, python, tmp_path)
     assert told["recorded"]["steps"] == STEPS
     whole(tmp_path / "out", told)
+
+
+def test_a_server_that_calls_the_signature_of_a_saved_model(tmp_path: Path) -> None:
+    installed("tensorflow")
+    program = PROGRAMS / "tf2_served.py"
+    done = record("--out", "out", "--steps", str(STEPS), "--", sys.executable, program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"stepscope: recorded {STEPS} steps of score to out" in done.stderr
+    assert "missing:" not in done.stderr
+    told = facts(tmp_path / "out")
+    assert told["recorded"]["steps"] == STEPS
+    assert {"graph", "op_log"} <= {piece["kind"] for piece in told["files"]}

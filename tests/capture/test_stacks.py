@@ -279,6 +279,44 @@ def test_a_deep_stack_keeps_both_ends() -> None:
     assert Read().read(told, lambda ns: ns).odd == 0
 
 
+def test_no_other_thread_runs_while_frames_are_read() -> None:
+    """Python hands its lock over between instructions of Python: there are as few for a deep stack."""
+
+    def instructions(left: int) -> int:
+        if left:
+            return instructions(left - 1)
+        seen = 0
+
+        def count(frame: Any, event: str, _: object) -> Any:
+            nonlocal seen
+            frame.f_trace_opcodes = True
+            seen += event == "opcode"
+            return count
+
+        here = sys._getframe()
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            walked = frames.walk(here)
+        finally:
+            sys.settrace(before)
+        assert walked[0] is here
+        assert walked[-1].f_back is None
+        return seen
+
+    assert 0 < instructions(0) == instructions(100)
+
+
+def test_a_stack_that_cannot_be_read_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Any) -> Any:
+        raise AttributeError("what stands in the place of a frame has no f_back")
+
+    monkeypatch.setattr(frames, "walk", broken)
+    looking = looker.Looker(lambda _: None, threading.get_ident())
+    assert looking.look(0).driver is None
+    assert looking.dropped >= 1
+
+
 def test_what_is_too_much_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "MOST_STACKS", 40)
     monkeypatch.setattr(frames, "MOST_REMEMBERED", 10)

@@ -154,6 +154,8 @@ def test_what_slices_are(name, texts, wanted):
         ("EagerLocalExecute: EagerPyFunc", None, "dispatch", "dispatch", "dispatch"),
         ("EagerLocalExecute: __inference_f_1", None, "dispatch", "dispatch", "dispatch"),
         ("EagerLocalExecute: IteratorGetNext", None, "input!", "input!", "input!"),
+        ("EagerLocalExecute: MakeIterator", None, "dispatch", "dispatch", "input!"),
+        ("EagerLocalExecute: ParallelMapDatasetV2", None, "dispatch", "dispatch", "input!"),
         ("save/SaveV2:SaveV2", None, "wait!", "wait!", "wait!"),
         ("save/SaveV2/tensor_names", None, None, None, None),
         ("convert_to_tensor", None, "dispatch", "copy", "copy"),

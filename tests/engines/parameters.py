@@ -38,7 +38,7 @@ def of_source(
         "hour_ps": 3600 * 10**12,
         "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
         "place": "host", "kernel": "fusion", "programs": 1, "waits": 1, "captures": 1, "computing": 1,
-        "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
+        "slice_id": first_slice, "text": "mA", "body": "%/body/%", "graph": graphs[0][0] or "graph",
         "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1, "stacks": [1],
         "modules": modules, "module_ids": [module_id], "module_id": module_id, "module_name": module_name,
         "program": program, "rollups": rollups, "names": names,

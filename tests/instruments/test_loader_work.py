@@ -37,6 +37,26 @@ def test_workers_that_begin_and_end_are_input() -> None:
     assert (found.cause, found.loader_work) == ("input", ("workers", 1.0))
 
 
+@pytest.mark.parametrize("begins", [True, False])
+def test_what_new_workers_are_waited_for_is_their_beginning(begins: bool) -> None:
+    """A process that is spawned imports the program before it makes its first batch."""
+    tables = made_recordings.unpickling_batches()
+    around = tables.rows["stack"][-1]
+
+    def stack(*frame: object) -> int:
+        facts = dict(zip(("function", "file", "line", "code"), frame, strict=True))
+        made = tables.add("frame", **facts)["id"]
+        return tables.add("stack", parent_id=around["parent_id"], frame_id=made, place_id=around["place_id"])[
+            "id"
+        ]
+
+    starts = stack("DataLoader._get_iterator", "torch/utils/data/dataloader.py", 438, "library")
+    receives = stack(RECEIVE[0], RECEIVE[1], 216, "python")
+    for number, row in enumerate(tables.rows["stack_sample"]):
+        row["stack_id"] = starts if begins and number % 5 == 0 else receives
+    assert judgement_of(tables).loader_work == (("workers", 1.0) if begins else None)
+
+
 @pytest.mark.parametrize(("waiting", "named"), [(10, True), (11, False)], ids=["half", "less"])
 def test_what_takes_less_than_half_of_the_wait_is_not_named(waiting: int, named: bool) -> None:
     tables = made_recordings.unpickling_batches()

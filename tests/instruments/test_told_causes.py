@@ -5,18 +5,28 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from statistics import fmean
 from typing import Any, cast
 
 import pytest
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.cause import Removal
+from stepscope.instruments.causes.compile import CompileCause
+from stepscope.instruments.causes.gain import Left
 from stepscope.instruments.causes.graph_loops import GraphLoop, graph_loop, loop_of, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation, Weighed
 from stepscope.instruments.causes.mixed_lines import aside_line, mixed_line
+from stepscope.instruments.causes.ranking import judge
+from stepscope.instruments.causes.timed_steps import TimedStep
+from stepscope.instruments.causes.top_op import TopOp
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import words, written_as
 from stepscope.instruments.step_breakdown import labels, session_runs
 from stepscope.instruments.step_breakdown.labels import runs_graph
+from tests.draw import draw
+from tests.report.recordings import queried
 
 LINE, OTHER = CodeLine("train.py", 31, "main"), CodeLine("train.py", 40, "step")
 
@@ -46,6 +56,23 @@ def test_a_loop_in_the_graph_has_most_of_what_runs() -> None:
     assert graph_loop([*inside, _op("MatMul", 60_000)], 30) is None
     assert graph_loop([_op("map/while/body/_5/add", 300)], 30) is None
     assert graph_loop([_op("MatMul", 60_000)], 30) is None
+
+
+def test_a_loop_runs_as_often_as_in_the_step_that_has_all_of_it() -> None:
+    """TensorFlow recorded the ops of the loop in one of two steps."""
+    train = f"[train{'.' * 800}]"
+    call = f"[TFE_Py_Execute{'.' * 791}]"
+    tables = draw(
+        f"step train : {train}{train}\ncpu/python thread : {call}{call}\n"
+        "cpu/pool thread : " + "[a:L]          " * 48
+    )
+    for row in tables.rows["slice"]:
+        if row["op_name"] == "a":
+            row |= {"op_name": "map/while/body/_5/map/while/add", "step": 0}
+    place = {"file": "model.py", "line": 7, "function": "Net.call"}
+    tables.add("op_line", op_name="map/while", told_by="tfprof_log", **place)
+    (judged,) = judge(queried(tables))
+    assert judged.loop_runs == 48
 
 
 def test_a_loop_of_tensorflow_1_is_told_by_what_says_whether_it_goes_on() -> None:
@@ -208,3 +235,51 @@ def test_ops_that_make_a_summary_are_part_of_storing_it(ops: int, purpose: str, 
     if told is not None:
         assert (told.line, told.stores, told.by_step[3]) == (LINE, stores, 90)
         assert told.share == pytest.approx(0.9)
+
+
+MS = 10**9
+
+
+def without_compiling(compiling: set[int]) -> Left:
+    """What is left of ten steps, of which others take a tenth of those that compile."""
+    steps = [
+        TimedStep(
+            number, "r", "h", 0, 100 * MS, False, "compile", "recorder", {"compute": MS, "compile": 99 * MS}
+        )
+        if number in compiling
+        else TimedStep(number, "r", "h", 0, 10 * MS, True, "train", "recorder", {"compute": 10 * MS})
+        for number in range(10)
+    ]
+    host = cast(
+        HostSteps,
+        Namespace(
+            all_steps=steps,
+            steps=steps,
+            mean_ps=round(fmean(step.dur_ps for step in steps)),
+            had_cores=1.0,
+            paces=None,
+            top_op=TopOp(),
+            stacks=Namespace(number=lambda: None, stacks={}),
+        ),
+    )
+
+    class Compiling(CompileCause):
+        def removal(self, host: HostSteps, found: Explanation) -> Removal:
+            return Removal()
+
+        def untraced(self, host: HostSteps, goes: Removal) -> None:
+            return None
+
+    others = Weighed((), "none", 10 - len(compiling), 10 * MS, False)
+    return Compiling().step_without(host, Explanation(others=others))
+
+
+def test_steps_that_compile_are_compared_with_those_that_do_not() -> None:
+    """What goes is the rest of a mean step: one that does not compile has nothing to lose."""
+    left = without_compiling({1, 3, 5, 6, 7, 9})
+    assert (left.ps, left.typical_ps) == (10 * MS, 64 * MS)
+
+
+def test_one_step_that_does_not_compile_is_no_measure() -> None:
+    """Where shapes differ, it may be the shortest of all: what all steps do besides tells more."""
+    assert without_compiling(set(range(9))).ps == MS

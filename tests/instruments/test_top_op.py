@@ -23,6 +23,7 @@ from stepscope.instruments.causes.top_op import (
     top_line_of,
     top_op_of,
     top_op_or_copies,
+    top_op_or_eager,
 )
 from tests.fakes import FakeResult
 from tests.tiers import cases
@@ -213,3 +214,27 @@ def test_a_line_has_the_ops_that_it_made_and_their_gradients() -> None:
     assert top_line_of(ask, lines) == (net, 0.25, False)
     # One call, as of fit, makes all there is.
     assert top_line_of(ask, {"SSIM/a": net, "SSIM/b": net, "net/dense/c": net}) is None
+
+
+def test_an_op_that_is_called_alone_may_compute_longest() -> None:
+    """TensorFlow computes such an op within its call, and the only ops with slices are those of functions."""
+    ms = 10**9
+    gather = TopOp("Gather", "ResourceGather", 0.95, own_ps=6 * ms, all_own_ps=7 * ms)
+
+    def call(op: str, number: int, took_ps: int, is_product: int = 0) -> tuple[str, str, int, int, int]:
+        return f"EagerLocalExecute: {op}", op, is_product, number, took_ps
+
+    rows = [
+        call("LookupTableImportV2", 30, 193 * ms),
+        call("__inference_pool_7", 30, 900 * ms),  # its ops are there by themselves
+        call("_EagerConst", 60, 500 * ms),  # copies
+        call("MakeIterator", 10, 600 * ms),  # input
+        call("Mul", 5000, 400 * ms),  # each too short to compute much
+    ]
+    found = top_op_or_eager(gather, rows)
+    assert (found.op, found.op_type, found.is_product) == ("LookupTableImportV2",) * 2 + (False,)
+    assert (found.own_ps, found.all_own_ps, found.share) == (193 * ms, 200 * ms, 0.965)
+    few = top_op_or_eager(gather, [call("MatMul", 1, 5 * ms, 1)])
+    assert few == gather._replace(share=0.5, all_own_ps=12 * ms)
+    assert top_op_or_eager(TopOp(), [call("MatMul", 1, 5 * ms, 1)]).is_product
+    assert top_op_or_eager(gather, rows[1:]) == gather

@@ -10,14 +10,17 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.gain import LeftUntraced
 from stepscope.instruments.causes.paces import Paces, paces_of
+from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
 from stepscope.instruments.causes.side_effects import goes_by_stack, stacks_of_function
 from stepscope.instruments.causes.untraced_steps import GoesAtStack, UntracedLooks, untraced_of
 from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.library.statements import statement
-from tests.draw import Tables
+from stepscope.report.start_up import run_course
+from tests.draw import UNIT_PS, Tables
 from tests.fakes import FakeTrace
-from tests.report.recordings import connection
+from tests.report import made_paces, made_recordings
+from tests.report.recordings import connection, queried
 
 MS = 10**9
 ERRORS, AGAIN = gain.THRESHOLDS.errors, gain.THRESHOLDS.again
@@ -188,3 +191,24 @@ def test_steps_that_warm_up_tell_no_pace():
     assert pace(*warms_up, *recorded) is None
     assert pace(*settled, *recorded) == 49.5
     assert pace(*warms_up, *recorded, *[("untraced_ns", 3.0)] * 3) == 3.0
+
+
+def test_what_a_recorder_timed_may_be_a_part_of_the_steps():
+    """A program that calls `fit` for every batch: the recorder times batches, and a step has all of it."""
+    tables = made_paces.timed(6)
+    query = queried(tables)
+    (whole,) = judge(query)
+    assert whole.untraced_ps == 6 * UNIT_PS
+    for row in tables.rows["counter"]:
+        row["value"] /= 10
+    (part,) = judge(queried(tables))
+    assert part.untraced_ps is None
+
+
+def test_what_lies_between_parts_of_steps_is_no_time_between_steps():
+    tables = made_recordings.a_long_start_up()
+    assert any("lie between steps" in sentence for sentence in run_course(queried(tables)).at_top)
+    step_ps = tables.rows["step_stored"][0]["dur_ps"]
+    facts = {"name": "duration of a step", "series": "traced_ns", "ts_ps": 0}
+    tables.add("counter", value=step_ps / 10_000, **facts)
+    assert not any("lie between steps" in sentence for sentence in run_course(queried(tables)).at_top)

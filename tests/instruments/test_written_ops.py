@@ -6,6 +6,7 @@ import pytest
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import ranking
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.written_ops import ops_of_libraries
 from tests.draw import draw
 from tests.report.recordings import queried
@@ -59,6 +60,27 @@ def test_a_fusion_is_for_what_has_most_of_its_arithmetic(lines: tuple[int, int],
     assert ops_of_libraries(query) == {"ynn_fusion": {"dot_general": 1.0}}
     (found,) = query("SELECT on_line FROM _written_instruction WHERE name = 'ynn_fusion'").rows()
     assert found == (line,)
+
+
+def test_what_xla_wrote_anew_in_a_loop_has_the_line_of_the_loop() -> None:
+    """`jax.lax.map` over rows, whose products XLA made of something else."""
+    tables = draw("cpu/t thread : [dot.6:dot....]")
+    for name, opcode, facts in (
+        (
+            "while.12",
+            "while",
+            {"computation": "main", "file": "f.py", "line": 9, "calls_json": '["body", "test"]'},
+        ),
+        ("dot.6", "dot", {"computation": "body"}),
+        ("dot.8", "dot", {"computation": "body", "file": "f.py", "line": 6}),
+        ("compare.1", "compare", {"computation": "test"}),
+        ("dot.9", "dot", {"computation": "main"}),
+    ):
+        tables.add("hlo_instruction", source_id=0, module_id=0, name=name, opcode=opcode, times=1.0, **facts)
+    query = queried(tables)
+    rows = query("SELECT name, on_line FROM _written_instruction ORDER BY name NULLS LAST").rows()
+    assert rows == [("compare.1", None), ("dot.6", 9), ("dot.8", 6), ("dot.9", None), ("while.12", 9)]
+    assert creating_line(query, "r", "dot.6") == CodeLine("f.py", 9, None)
 
 
 @pytest.mark.parametrize(("op", "cause"), [("jvp()/dot_general", "none"), ("sort", "compute")])

@@ -1072,6 +1072,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
     yield "products without tensor cores", products_without_tensor_cores(2)
     yield "a layer that is computed again", a_layer_with_its_gradients(recomputed=True)
     yield "ops that are computed again", ops_that_are_computed_again()
+    yield "ops that a tape computes again", ops_that_a_tape_computes_again()
     yield "collecting garbage", collecting_garbage()
     yield "a table that is updated as a whole", made_tables.a_dense_gradient()
     yield "a graph that two lines run", a_graph_that_two_lines_run()
@@ -1096,6 +1097,19 @@ def ops_that_are_computed_again() -> Tables:
     for name, op_name in (("dot.1", f"{scopes}/dot_general"), ("add.2", "jit(update)/jvp()/checkpoint/add")):
         made = {"source_id": 0, "module_id": 0, "opcode": name.partition(".")[0], "name": name}
         tables.add("hlo_instruction", **made, op_name=op_name)
+    return tables
+
+
+def ops_that_a_tape_computes_again() -> Tables:
+    """A product in a block that is called for the model, and again where gradients are asked for."""
+    tables = draw(
+        STEPS + "cpu/t thread : [MatMul:MatMul......][MatMul_1:MatMul...][gradient_tape/MatMul/MatMul:MatMul]"
+    )
+    block = {"file": "train.py", "line": 6, "function": "block", "caller_file": "train.py"}
+    for op, line, function in (("MatMul", 12, "layer"), ("MatMul_1", 17, "train")):
+        tables.add("op_line", op_name=op, **block, caller_line=line, caller_function=function)
+    asking = {"file": "train.py", "line": 17, "function": "train", "told_by": "tfprof_log"}
+    tables.add("op_line", op_name="gradient_tape/MatMul/MatMul", **asking)
     return tables
 
 

@@ -7,6 +7,9 @@ kept alive so that none takes the place of another; all tables are bounded.
 import os
 import sys
 import sysconfig
+from functools import partial
+from itertools import accumulate, chain, repeat, takewhile
+from operator import is_not
 from types import CodeType, FrameType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -40,10 +43,7 @@ class Frames:
     def number(self, frame: Optional[FrameType]) -> Optional[int]:
         """The number of the stack that ends with a frame; -1 for a stack of the recorder's own frames only.
         None when the table of stacks is full."""
-        walked = []
-        while frame is not None:
-            walked.append(frame)
-            frame = frame.f_back
+        walked = walk(frame)
         half = MOST_DEPTH // 2
         middle = range(half, len(walked) - half) if len(walked) > MOST_DEPTH else range(0)
         stack, seen = -1, self._seen
@@ -128,6 +128,17 @@ class Frames:
             "module": module,
             "code": code,
         }
+
+
+def walk(frame: Optional[FrameType]) -> List[FrameType]:
+    """A frame and those that called it, innermost first. No line of Python runs meanwhile, and so no other
+    thread: one that goes on while its frames are read leaves some of them, whose callers would be those of
+    another moment. Python 3.11 may even take what it finds in their place for a frame."""
+    return list(takewhile(_is_frame, accumulate(chain((frame,), _CALLERS), getattr)))  # type: ignore
+
+
+_CALLERS = repeat("f_back")
+_is_frame = partial(is_not, None)
 
 
 def _line(frame: FrameType) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, 
 
 from . import clocks
 from .arrays import FUNCTIONS, Arrays, HeldArray
-from .frames import Whose
+from .frames import Whose, walk
 from .places import is_ours
 
 MOST_NS = 400_000_000
@@ -230,11 +230,7 @@ class Walk:
 
 def _outermost_first(frame: Optional[types.FrameType]) -> List[types.FrameType]:
     """The frames of a thread."""
-    found = []
-    while frame is not None:
-        found.append(frame)
-        frame = frame.f_back
-    return found[::-1]
+    return walk(frame)[::-1]
 
 
 def _variables(frame: types.FrameType) -> List[Tuple[str, Any]]:

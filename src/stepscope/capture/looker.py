@@ -81,7 +81,7 @@ class Looker:
             if number == _OURS:
                 continue
             many = number == _TOO_MANY or (len(on) >= self._most_threads and ident != self._driver)
-            stack = None if many else self._frames.number(frame)
+            stack = None if many else self._stack_of(frame)
             if stack is None or stack < 0:
                 self.dropped += stack is None
                 continue
@@ -101,6 +101,13 @@ class Looker:
         self._last = now
         line = f'{{"unix_ns": {unix_ns}, "late_ns": {late_ns}, "on": {on}}}'
         return Look(unix_ns, line, moved, driver, driver_active_ns)
+
+    def _stack_of(self, frame: FrameType) -> Optional[int]:
+        """The number of a thread's stack; None where it cannot be read."""
+        try:
+            return self._frames.number(frame)
+        except AttributeError:  # what stands in the place of a frame is none: see walk()
+            return None
 
     def _is_elsewhere(self, ident: int, frame: FrameType) -> bool:
         """Whether a thread moved since the last sample; the sampling thread did not."""

@@ -82,8 +82,16 @@ def _flops(ops: Any, graph: Any, op: Any) -> int:
 
 def _trainable(graph: Any, tensorflow: Any) -> Set[str]:
     names = {var.op.name for var in graph.get_collection(tensorflow.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
-    for var in getattr(graph, "trainable_variables", ()):  # of a tf.function: captured, known by their input
+    for var in _captured(graph):
         for outer, inner in getattr(graph, "captures", ()):
             if outer is getattr(var, "handle", None):
                 names.add(inner.op.name)
     return names
+
+
+def _captured(graph: Any) -> Tuple[Any, ...]:
+    """The trainable variables of a tf.function, which are known by its inputs."""
+    try:
+        return tuple(getattr(graph, "trainable_variables", ()))
+    except AssertionError:  # the signature of a saved model, of which the program keeps nothing else
+        return ()

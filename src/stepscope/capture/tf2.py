@@ -1,5 +1,7 @@
 """Steps of TensorFlow 2: calls of tf.function from Python, and gradients of a tape where there are none."""
 
+import importlib
+import sys
 import weakref
 from typing import Any, Dict, Optional, Set, Tuple
 
@@ -70,7 +72,71 @@ def watch(recorder: Recorder) -> None:
         )
 
     recorder.patches.wrap(module.Function, "__call__", make)
+    _watch_traced(recorder)
     _watch_tapes(recorder)
+
+
+_TRACED_IN = (
+    "polymorphic_function.concrete_function",
+    "polymorphic_function.monomorphic_function",  # 2.11 to 2.12
+    "function",
+)
+
+
+def _watch_traced(recorder: Recorder) -> None:
+    """Reports every call of a function that was traced before: a server calls the signatures of a saved
+    model, of which there is no Python."""
+    from tensorflow.python.eager import context
+
+    local = recorder.local
+    found = None
+    for name in _TRACED_IN:
+        try:
+            found = importlib.import_module(f"tensorflow.python.eager.{name}").ConcreteFunction
+            break
+        except (ImportError, AttributeError):
+            continue
+    if found is None:
+        return
+
+    def make(call: Any) -> Any:
+        def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
+            if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
+                return call(self, *args, **kwds)
+            local.inside = True
+            begin_ns = clocks.time_ns()
+            try:
+                result = call(self, *args, **kwds)
+            finally:
+                local.inside = False
+            end_ns = clocks.time_ns()
+            with recorder.unharmed():
+                if not begun_batches(local):
+                    library = is_framework(sys._getframe(1).f_code.co_filename)
+                    recorder.step(
+                        WatchedCall(
+                            "library_function" if library else "function_call",
+                            ("function", *recorder.identities.of(self, None)),
+                            _traced_name(self.graph.name),
+                            begin_ns,
+                            end_ns,
+                            source=self.graph,
+                            site=recorder.site(),
+                        )
+                    )
+            return result
+
+        return __call__
+
+    recorder.patches.wrap(found, "__call__", make)
+
+
+def _traced_name(graph: str) -> str:
+    """What a traced function is called: signature_wrapper_serve is the signature of `serve`."""
+    return graph[len(_SIGNATURE) :].lstrip("_") or "signature" if graph.startswith(_SIGNATURE) else graph
+
+
+_SIGNATURE = "signature_wrapper"
 
 
 def _traces(function: Any) -> int:

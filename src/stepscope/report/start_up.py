@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import NamedTuple
 
 from stepscope import units
+from stepscope.instruments.causes.paces import are_steps
 from stepscope.library.statements import Query, statement
 
 _MUCH, _LONG_PS = 0.25, 5 * 10**12
@@ -32,12 +34,24 @@ def run_course(query: Query) -> RunCourse:
     _, _, ran_ps, before_ps, compiled_ps, stepping_ps, between_ps = rows[0]
     much = before_ps >= _LONG_PS and before_ps >= _MUCH * ran_ps
     (found.at_top if much else found.beside).append(_start(ran_ps, before_ps, compiled_ps))
-    if stepping_ps and between_ps >= _SECOND_PS and between_ps >= _BETWEEN * stepping_ps:
+    long = bool(stepping_ps) and between_ps >= _SECOND_PS and between_ps >= _BETWEEN * stepping_ps
+    if long and times_whole_steps(query):
         between, stepping = units.show(between_ps, "ps"), units.show(stepping_ps, "ps")
         found.at_top.append(
             f"Of the {stepping} from its first step to the last one seen, {between} lie between steps."
         )
     return found
+
+
+def times_whole_steps(query: Query) -> bool:
+    """Whether the recorder's steps are those of the recording, as far as both are known."""
+    timed = query(statement("traced_durations")).rows()
+    timed_ps = [1000 * value for *_, of_call, series, value, _ in timed if (of_call, series) == _TRACED]
+    recorded_ps = [row[5] for row in query(statement("timed_steps")).rows()]
+    return not timed_ps or not recorded_ps or are_steps(median(timed_ps), recorded_ps)
+
+
+_TRACED = (False, "traced_ns")
 
 
 def _start(ran_ps: int, before_ps: int, compiled_ps: int) -> str:

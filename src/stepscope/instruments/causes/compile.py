@@ -35,13 +35,16 @@ class CompileCause(LineCause):
         return super().removal(host, found) if host.stacks.stacks else Removal()
 
     def step_without(self, host: HostSteps, found: Explanation) -> Left:
-        """The steps that compile nothing were recorded, too."""
-        if found.others is None:
-            return super().step_without(host, found)
+        """The steps that compile nothing were recorded, too; what goes is the rest of a mean step."""
         steps = [(step.dur_ps, step.sums) for step in host.all_steps if step.averaged]
-        return step_without(steps, self.name, had_cores=host.had_cores)
+        if found.others is None or len(steps) < _FEW:
+            return super().step_without(host, found)
+        left = step_without(steps, self.name, had_cores=host.had_cores)
+        return left._replace(typical_ps=round(max(host.mean_ps, left.ps)))
 
 
+_FEW = 3
+"""Fewer steps that compile nothing may all be short ones, or all be long."""
 _MOST = 0.5
 """A jitted function in which less of the compiling lies tells nothing of the rest."""
 

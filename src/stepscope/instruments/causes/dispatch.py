@@ -18,6 +18,7 @@ from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import DRAWN, MEASURED, tuned
+from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +122,10 @@ class DispatchCause(LineCause):
         if named is None or made is None:
             return found
         found = replace(found, place=made, called_from=found.place, samples=None)
-        return replace(found, loop_runs=named.runs, loop_unseen=loop is None)
+        ((passes,),) = host.query(
+            statement("passes_of_loop", run_id=host.run_id, host_id=host.host_id, body=f"{named.op}/body/%")
+        ).rows()
+        return replace(found, loop_runs=max(named.runs, passes or 0), loop_unseen=loop is None)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """What else comes from its function; its ops are launched from a compiled function then."""

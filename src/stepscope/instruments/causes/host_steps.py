@@ -12,7 +12,7 @@ from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
 from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.judgement import Stored, Weighed, WholeTable
-from stepscope.instruments.causes.paces import Paces, paces_of
+from stepscope.instruments.causes.paces import Paces, are_steps, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
@@ -25,6 +25,7 @@ from stepscope.instruments.causes.top_op import (
     top_line_of,
     top_op_of,
     top_op_or_copies,
+    top_op_or_eager,
 )
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.instruments.step_breakdown.evidence_kinds import kinds_by_source
@@ -113,7 +114,10 @@ class HostSteps:
     def top_op(self) -> TopOp:
         """The type of op that computes longest, or copies, within ops that compute."""
         found = top_op_of(self.ask)
-        if found.on_device or not self.runs_inline:
+        if found.on_device:
+            return found
+        found = top_op_or_eager(found, self.ask("eager_ops"))
+        if not self.runs_inline:
             return found
         computed_ps = sum(step.sums.get("compute", 0) for step in self.all_steps)
         return top_op_or_copies(found, self.ask("copying_ops"), computed_ps)
@@ -174,10 +178,14 @@ class HostSteps:
         ]
         events = sum(count or 0 for count in counts)
         durations = [(of_call, series, value, early) for of_call, series, value, early in rows]
-        return paces_of(durations, events / len(self.all_steps))
+        found = paces_of(durations, events / len(self.all_steps))
+        recorded_ps = [step.dur_ps for step in self.all_steps]
+        return None if found is None or not are_steps(found.traced_ps, recorded_ps) else found
 
     @cached_property
     def untraced(self) -> UntracedSteps | None:
         """Steps after the recording, where the recorder looked at them."""
+        if self.paces is None and self.ask("traced_durations"):
+            return None
         rows = [UntracedLooks(*row) for row in self.ask("untraced_stacks")]
         return untraced_of([value for (value,) in self.ask("untraced_steps")], rows) if rows else None

@@ -149,7 +149,7 @@ class BufferFill(NamedTuple):
 class Recomputed(NamedTuple):
     """What ops compute again because it was not kept for gradients."""
 
-    by: Literal["torch.utils.checkpoint", "jax.checkpoint"]
+    by: Literal["torch.utils.checkpoint", "jax.checkpoint", "tf.recompute_grad"]
     """What did not keep it."""
     share: float
     """Of a mean step."""

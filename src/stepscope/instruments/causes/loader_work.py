@@ -25,11 +25,14 @@ def loader_work(evidence: StackEvidence) -> tuple[LoaderWork, float] | None:
         return None
     took: Counter[LoaderWork] = Counter()
     input_ps = 0
-    for _, stack_id, part, dur_ps in evidence.parts():
-        if part == "input":
-            input_ps += dur_ps
-            if (kind := kinds.get(stack_id)) is not None:
-                took[kind] += dur_ps
+    parts = [row for row in evidence.parts() if row[2] == "input"]
+    # What a step waits for that begins workers is the first batch of a process that still starts.
+    begins = {step for step, stack_id, *_ in parts if kinds.get(stack_id) == "workers"}
+    for step, stack_id, _, dur_ps in parts:
+        input_ps += dur_ps
+        kind = kinds.get(stack_id, "workers" if step in begins else None)
+        if kind is not None:
+            took[kind] += dur_ps
     for kind, taken_ps in took.most_common(1):
         if taken_ps >= _MOST * input_ps > 0:
             return kind, taken_ps / input_ps

@@ -41,6 +41,12 @@ class PaceThresholds:
         fitted_on=MEASURED,
         slack=(0.0, inf),
     )
+    whole: float = tuned(
+        0.5,
+        "what a recorder timed is no step where it takes a smaller part of what was recorded as one",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
     few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=(0.0, inf))
 
 
@@ -83,6 +89,12 @@ class Paces:
         """By how much steps take longer with a profiler than its events cost: it traced calls of Python, or
         kept stacks and shapes, and nothing tells of which part of a step that is."""
         return max(self.traced_ps - self.untraced_ps - self.events * THRESHOLDS.event_ps * 2, 0.0)
+
+
+def are_steps(timed_ps: float, recorded_ps: Sequence[float]) -> bool:
+    """Whether what a recorder timed, by its median, is what was recorded as steps. Where a program calls
+    `fit` for every batch it times the batches alone, and what holds of them does not hold of the steps."""
+    return timed_ps >= THRESHOLDS.whole * median(recorded_ps)
 
 
 def paces_of(rows: Sequence[tuple[bool, str, float, bool]], events: float) -> Paces | None:

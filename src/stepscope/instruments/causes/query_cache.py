@@ -16,8 +16,8 @@ AskHost = Callable[[str], QueryRows]
 """Rows of a statement about one host."""
 
 _ABOUT_ALL = (
-    "computing_ops", "contention", "copying_ops", "launching_hosts", "scopes_of_ops", "storing_ops",
-    "top_kinds_of_ops", "traced_durations",
+    "computing_ops", "contention", "copying_ops", "eager_ops", "launching_hosts", "scopes_of_ops",
+    "storing_ops", "top_kinds_of_ops", "traced_durations",
 )  # fmt: skip
 """Statements about every host, whose rows begin with run and host. A fleet has thousands of hosts, and
 planning a statement takes longer than answering it for one of them."""

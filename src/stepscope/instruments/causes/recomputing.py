@@ -11,10 +11,15 @@ _LISTED_FROM = 0.05
 
 
 def recomputed(host: HostSteps) -> Recomputed | None:
-    """The part of a mean step that goes to it; None where it is little. Samples see PyTorch do it; the
-    compiled programs of JAX say which ops they have for it."""
-    again = _seen(host)
-    found = Recomputed("torch.utils.checkpoint", again) if again else Recomputed("jax.checkpoint", _ran(host))
+    """The part of a mean step that goes to it; None where it is little. Samples see PyTorch do it, the
+    compiled programs of JAX say which ops they have for it, and lines of TensorFlow's ops by what call they
+    were made."""
+    found = max(
+        Recomputed("torch.utils.checkpoint", _seen(host)),
+        Recomputed("jax.checkpoint", _ran(host, "recomputed_ops")),
+        Recomputed("tf.recompute_grad", _ran(host, "recomputed_for_tape")),
+        key=lambda again: again.share,
+    )
     return found if found.share >= _LISTED_FROM else None
 
 
@@ -25,10 +30,11 @@ def _seen(host: HostSteps) -> float:
     return sum(dur_ps for _, stack, _, dur_ps in host.sampled_parts if stack in stacks) / host.whole_ps
 
 
-def _ran(host: HostSteps) -> float:
-    """Of the time in which a step computes, such ops have the part that they have of all ops."""
+def _ran(host: HostSteps, name: str) -> float:
+    """Of the time in which a step computes, such ops have the part that they have of all ops. name: of the
+    statement about them."""
     place = "device" if host.top_op.on_device else "host"
-    asked = statement("recomputed_ops", run_id=host.run_id, host_id=host.host_id, place=place)
+    asked = statement(name, run_id=host.run_id, host_id=host.host_id, place=place)
     rows = host.query(asked).rows()
     computing_ps = sum(step.sums.get("compute", 0) for step in host.steps)
     return rows[0][0] / rows[0][1] * computing_ps / host.whole_ps if rows and host.whole_ps else 0.0

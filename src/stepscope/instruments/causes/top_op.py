@@ -6,11 +6,12 @@ They are asked one by one: only where ops limit the steps does it matter which l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of_scope
 from stepscope.instruments.causes.query_cache import AskHost
+from stepscope.instruments.step_breakdown.labels import slice_meaning
 
 
 class TopOp(NamedTuple):
@@ -100,6 +101,25 @@ def top_op_or_copies(top: TopOp, copying: Sequence[tuple[str, str, int]], comput
         op_type, op, own_ps = copying[0]
         return TopOp(op, op_type, min(own_ps, hidden_ps) / computed_ps)
     return top._replace(share=top.own_ps / computed_ps)
+
+
+def top_op_or_eager(top: TopOp, calls: Iterable[tuple[str, str, int, int, int]]) -> TopOp:
+    """The type of op that computes longest where a program calls ops one by one on a processor: most of these
+    have no slice but that of their call. calls: rows of the statement eager_ops."""
+    found = [
+        (all_ps, op_type, bool(is_product))
+        for name, op_type, is_product, number, all_ps in calls
+        if slice_meaning(name, None, False, False, all_ps // number, computes=True).label == "compute"
+    ]
+    whole_ps = top.all_own_ps + sum(own_ps for own_ps, *_ in found)
+    if not found or not whole_ps:
+        return top
+    own_ps, op_type, is_product = max(found)
+    if own_ps <= top.own_ps:
+        return top._replace(share=top.own_ps / whole_ps, all_own_ps=whole_ps)
+    return TopOp(
+        op_type, op_type, own_ps / whole_ps, is_product=is_product, own_ps=own_ps, all_own_ps=whole_ps
+    )
 
 
 def top_layer_of(

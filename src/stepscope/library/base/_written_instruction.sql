@@ -4,7 +4,7 @@
 -- notes: A fusion is called after its last instruction, which may be an addition after products of matrices. Where
 --   products have more than half of its arithmetic, it is for them, and has their line if they have one in common. A
 --   product that XLA has merged with the transpose of its value is called transpose. Of programs in dump folders,
---   the one that runs counts.
+--   the one that runs counts. What XLA wrote anew in a loop has no line of its own: it has that of the loop.
 -- columns:
 --   id | int | its row in hlo_instruction
 --   run_id, name
@@ -27,13 +27,29 @@ WITH called AS (
   WHERE h.stage IS NULL OR h.stage LIKE '%after_optimizations%'
 ),
 
+loops AS (
+  SELECT
+    columns!(c, module_id, pass_id, calls_json),
+    MIN(c.of_file) AS loop_file,
+    MIN(c.of_line) AS loop_line,
+    MIN(c.of_function) AS loop_function
+  FROM called AS c
+  WHERE c.opcode = 'while' AND c.of_file IS NOT NULL
+  GROUP BY columns!(c, module_id, pass_id, calls_json)
+),
+
 typed AS (
   SELECT
     columns!(c, id, run_id, module_id, pass_id, computation, name, opcode, calls_json, times, flops, multiplies),
     CASE WHEN c.multiplies = 0 OR product!(c.last_called) THEN c.last_called ELSE c.opcode END AS own_type,
     CAST(CASE WHEN c.multiplies = 1 OR c.by_library = 1 THEN 1 ELSE 0 END AS BIGINT) AS goes_by_op,
-    columns!(c, of_file, of_line, of_function)
+    COALESCE(c.of_file, l.loop_file) AS known_file,
+    CASE WHEN c.of_file IS NULL THEN l.loop_line ELSE c.of_line END AS known_line,
+    CASE WHEN c.of_file IS NULL THEN l.loop_function ELSE c.of_function END AS known_function
   FROM called AS c
+  LEFT JOIN loops AS l
+    ON l.module_id = c.module_id AND COALESCE(l.pass_id, -1) = COALESCE(c.pass_id, -1)
+    AND c.of_file IS NULL AND l.calls_json LIKE CONCAT('["', c.computation, '",%')
 ),
 
 products AS (
@@ -42,10 +58,10 @@ products AS (
     SUM(t.flops) AS product_flops,
     MIN(t.own_type) AS product_type,
     CASE
-      WHEN MIN(t.of_file) = MAX(t.of_file) AND MIN(t.of_line) = MAX(t.of_line) THEN MIN(t.of_file)
+      WHEN MIN(t.known_file) = MAX(t.known_file) AND MIN(t.known_line) = MAX(t.known_line) THEN MIN(t.known_file)
     END AS product_file,
-    MIN(t.of_line) AS product_line,
-    MIN(t.of_function) AS product_function
+    MIN(t.known_line) AS product_line,
+    MIN(t.known_function) AS product_function
   FROM typed AS t
   WHERE t.times = 0 AND t.multiplies = 1
   GROUP BY columns!(t, module_id, pass_id, computation)
@@ -55,9 +71,9 @@ SELECT
   columns!(t, id, run_id, name),
   COALESCE(p.product_type, t.own_type) AS written_type,
   t.goes_by_op,
-  CASE WHEN p.product_type IS NULL THEN t.of_file ELSE p.product_file END AS in_file,
-  CASE WHEN p.product_type IS NULL THEN t.of_line WHEN p.product_file IS NOT NULL THEN p.product_line END AS on_line,
-  CASE WHEN p.product_type IS NULL THEN t.of_function WHEN p.product_file IS NOT NULL THEN p.product_function END
+  CASE WHEN p.product_type IS NULL THEN t.known_file ELSE p.product_file END AS in_file,
+  CASE WHEN p.product_type IS NULL THEN t.known_line WHEN p.product_file IS NOT NULL THEN p.product_line END AS on_line,
+  CASE WHEN p.product_type IS NULL THEN t.known_function WHEN p.product_file IS NOT NULL THEN p.product_function END
     AS in_function
 FROM typed AS t
 LEFT JOIN products AS p

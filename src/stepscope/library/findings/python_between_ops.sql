@@ -4,12 +4,12 @@
 -- reads: _label_line, rollup_op
 -- severity: high from half of the steps, medium from a quarter, low from a tenth
 -- impact: No op runs for {share} of a step: Python does, {line_share} of it in {file}:{line} `{function}`.
--- action: Move this code out of the loop or into the compiled step, do it in NumPy or tf.data, or do it every
---   hundredth step.
+-- action: Move this code out of the loop or into the compiled step, do it in NumPy or tf.data, or do it less
+--   often where not every step needs it.
 -- action_jax: Move this code out of the loop or into the jitted step, do it in NumPy for a whole batch at once, or do
---   it every hundredth step.
+--   it less often where not every step needs it.
 -- action_pytorch: Move this code out of the loop or into the workers of a DataLoader, do it in NumPy or with tensors
---   for a whole batch at once, or do it every hundredth step.
+--   for a whole batch at once, or do it less often where not every step needs it.
 -- notes: Calls of a framework are other labels. Python that an op calls is that op's, and so is not between ops.
 -- weakened_by: lost, capped, truncated, missing, stacks-capped
 -- reasoning: While the program's own Python runs, nothing executes: it has not been launched yet. The samples of

@@ -4,7 +4,8 @@
 -- reads: _label_line, _step_purpose
 -- severity: high from half of the steps, medium from a quarter, low from a tenth
 -- impact: Sleeping and waiting takes {share} of the steps, {line_share} of that in {file}:{line} `{function}`.
--- action: Let another thread do it while the next steps run, ask for more at once, or do it every hundredth step.
+-- action: Let another thread do it while the next steps run, ask for more at once, or do it less often
+--   where not every step needs it.
 -- notes: Lines that store or log are left out: `per-step-io` has them.
 -- weakened_by: lost, capped, truncated, no-steps, stacks-capped
 -- reasoning: While the thread that runs the steps sleeps, or waits for a lock, a file or another machine, nothing is
