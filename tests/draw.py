@@ -244,8 +244,8 @@ _ROLLED_UP: WeakKeyDictionary[duckdb.DuckDBPyConnection, dict[str, str]] = WeakK
 """The rows that each table of rollups was made of, by connection."""
 _TWINS: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
 """Rollups by their table and the rows that they were made of."""
-SUMS = ("rollup_device", "rollup_step")
-"""Tables of rollups that nine analyses and findings read, and no instrument; they take half of the time."""
+SUMS = ("rollup_device",)
+"""Tables of rollups that analyses and findings read, and no instrument."""
 _WITHOUT_SUMS: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()
 """Connections that lack them."""
 
