@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_evidence import Mark, Step
-from stepscope.instruments.step_kinds import classify
+from stepscope.instruments.step_kinds import LOOK_UP_PS, classify
 from stepscope.instruments.steps import SourceFacts, find, recover
+from stepscope.library import macros
 
 MS = 10**9
 PYTHON, POOL = 0, 1
@@ -248,6 +249,7 @@ def test_a_file_that_compiles(name):
     recover(found_it, SourceFacts(0, sessions=True))
     (row,) = found_it.rows("step_stored")
     assert (row["kind"], row["averaged"]) == ("unknown", True)
+    assert macros.expanded("look_up_ps!(a, b)").endswith(f"THEN {LOOK_UP_PS} END")
 
 
 def test_nothing_recorded():

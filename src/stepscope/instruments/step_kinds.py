@@ -35,7 +35,7 @@ _LOOKS_UP = re.compile(r"(^|:)_XlaCompile$|xla_compile$")
 """TensorFlow's op that asks for the program of a cluster. It runs in each step, and compiles where there is
 no program for the shapes that it is given."""
 LOOK_UP_PS = 5_000_000_000
-"""The op found a program where it takes no longer, as `_evidence_label` has it too. Measured with TensorFlow
+"""The op found a program where it takes no longer, as the macro look_up_ps! says. Measured with TensorFlow
 1.15: 5 to 50 µs, 2 ms where other threads had the cores; to compile a single constant took 46 ms."""
 
 

@@ -102,6 +102,9 @@ NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
 -- certain_class!(class, drawn_source): a class, and other for what may compute or not, as its source only draws it
 CASE WHEN {class} = 'compute' AND {drawn_source} IS NOT NULL THEN 'other' ELSE {class} END
 
+-- look_up_ps!(op_type, op_name): for how long TensorFlow's op that asks for an XLA program takes where there is one; else NULL
+CASE WHEN {op_type} = '_XlaCompile' OR {op_name} LIKE '%xla_compile' THEN 5000000000 END
+
 -- python_figures!(row, total): of rows of Python that were added up, and the total of their host
 sum!({row}.spent_ps) AS time_ps,
 mean!(SUM({row}.spent_ps), NULLIF({total}.number, 0)) AS per_step_ps,

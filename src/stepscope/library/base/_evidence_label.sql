@@ -12,7 +12,7 @@
 --   because | text | op, python, or other for what is evidence wherever it lies: waits, transfers, setups
 --   layer | text | layer of rollup_op, or input python; NULL for calls of functions
 --   least_ps | ps | a slice that takes no longer is none: an op of PyTorch on a processor is launched and run in
---     one call, and what launching takes is 1 to 10 µs of it; finding a program takes up to LOOK_UP_PS of step_kinds
+--     one call, and what launching takes is 1 to 10 µs of it; an op that asks for a program may find one
 WITH calling AS (
   SELECT r.track_id AS of_track
   FROM rollup_op AS r
@@ -28,14 +28,16 @@ labels AS (
     p.place,
     CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') THEN 'op' ELSE 'other' END AS reason,
     r.class,
-    r.layer = 'compile' AND (r.op_type = '_XlaCompile' OR r.op_name LIKE '%xla_compile') AS looks_up,
+    CASE
+      WHEN r.layer = 'compile'
+        THEN look_up_ps!(r.op_type, r.op_name)
+    END AS found_ps,
     CASE
       WHEN r.layer IS NULL AND p.place = 'host' AND r.name LIKE 'gloo:%' THEN 'peer waits'
       WHEN r.layer = 'compute' AND r.op_type IN ('while', 'conditional', 'call') AND c.of_track IS NOT NULL THEN 'nodes'
       ELSE r.layer
     END AS own_layer,
     CASE
-      WHEN r.layer = 'compile' AND (r.op_type = '_XlaCompile' OR r.op_name LIKE '%xla_compile') THEN 5000000000
       WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class IN ('compute', 'copy') AND r.is_op THEN 10000000
       ELSE 0
     END AS own_least_ps
@@ -50,7 +52,7 @@ SELECT
   l.place,
   l.reason AS because,
   l.own_layer AS layer,
-  CAST(l.own_least_ps AS BIGINT) AS least_ps
+  CAST(COALESCE(l.found_ps, l.own_least_ps) AS BIGINT) AS least_ps
 FROM labels AS l
 WHERE l.own_layer IS NOT NULL OR l.reason = 'op'
 UNION ALL
@@ -72,4 +74,4 @@ SELECT
   'launches' AS layer,
   CAST(0 AS BIGINT) AS least_ps
 FROM labels AS l
-WHERE l.looks_up
+WHERE l.found_ps IS NOT NULL

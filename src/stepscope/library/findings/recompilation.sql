@@ -51,7 +51,7 @@ known AS (
   GROUP BY c.run_id, c.host_id
 ),
 
--- The op runs in each step, and takes no longer than LOOK_UP_PS of step_kinds where it finds a program.
+-- The op that asks for a program runs in each step.
 compiled AS (
   SELECT
     columns!(r, run_id, host_id),
@@ -60,7 +60,7 @@ compiled AS (
     SUM(s.dur_ps) AS took_ps
   FROM rollup_op AS r
   INNER JOIN slice AS s ON s.rollup_id = r.id
-  WHERE r.is_op AND r.op_type = '_XlaCompile' AND s.dur_ps > 5000000000
+  WHERE r.is_op AND s.dur_ps > look_up_ps!(r.op_type, r.op_name)
   GROUP BY r.run_id, r.host_id, r.op_name
   HAVING COUNT(*) >= 2
 ),
