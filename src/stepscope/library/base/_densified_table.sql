@@ -67,7 +67,9 @@ SELECT
   columns!(t, run_id, host_id),
   MIN(CASE WHEN o.op_type LIKE 'Apply%' THEN REPLACE(o.op_name, '/' || o.op_type, '') END) AS scope,
   whole!(MAX(t.step_rows)) AS used_rows,
-  CAST(sum_where!(o.op_type NOT LIKE 'Variable%' AND o.op_type <> 'Identity', o.own_ps) AS BIGINT) AS table_ps,
+  CAST(
+    sum_where!(o.op_type NOT LIKE 'Variable%' AND o.op_type <> 'Identity', o.own_ps) AS BIGINT
+  ) AS table_ps,
   CAST(MAX(o.whole_ps) AS BIGINT) AS all_ps
 FROM tables AS t
 INNER JOIN whole AS w ON w.run_id = t.run_id AND w.all_rows = t.all_rows

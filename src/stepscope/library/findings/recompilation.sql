@@ -55,7 +55,7 @@ known AS (
 compiled AS (
   SELECT
     columns!(r, run_id, host_id),
-    REPLACE(r.op_name, '/xla_compile', '') AS name,
+    REPLACE(r.op_name, '/xla_compile', '') AS of_cluster,
     COUNT(*) AS often,
     SUM(s.dur_ps) AS took_ps
   FROM rollup_op AS r
@@ -67,10 +67,10 @@ compiled AS (
 
 most AS (
   SELECT
-    columns!(c, run_id, host_id, name, often),
+    columns!(c, run_id, host_id, of_cluster, often),
     CAST(ROW_NUMBER() OVER (
       PARTITION BY c.run_id, c.host_id
-      ORDER BY nulls_last!(c.often DESC, c.took_ps DESC, c.name)
+      ORDER BY nulls_last!(c.often DESC, c.took_ps DESC, c.of_cluster)
     ) AS BIGINT) AS position
   FROM compiled AS c
 )
@@ -81,7 +81,7 @@ SELECT
   columns!(h, run_id, host_id),
   CAST(h.compiling AS BIGINT) AS steps,
   columns!(h, all_steps, last_step),
-  m.name AS cluster,
+  m.of_cluster AS cluster,
   m.often AS times
 FROM hosts AS h
 LEFT JOIN most AS m ON m.run_id = h.run_id AND m.host_id = h.host_id AND m.position = 1
