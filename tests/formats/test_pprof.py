@@ -52,7 +52,9 @@ def test_a_device_without_a_name_is_not_called_by_a_number(tmp_path: Path) -> No
     """Old JAX left it empty, which is written as the number 0 is."""
     path = saved(tmp_path, write(HEAP, [("main;step", [1, 4096], {"kind": "buffer", "device": ""})]))
     with stepscope.open(path) as trace:
-        assert trace.summary().headline[0] == "4.00 KiB was held when the profile was taken: 4.00 KiB buffers."
+        assert (
+            trace.summary().headline[0] == "4.00 KiB was held when the profile was taken: 4.00 KiB buffers."
+        )
 
 
 GO = [
