@@ -132,6 +132,7 @@ ELSEWHERE = {
     "no-steps": "formats/test_profiles.py",
     "no-trace-in-events": "formats/test_event_file.py",
     "op-log-unread": "instruments/test_memory_code.py",
+    "out-of-memory": "formats/test_torch_memory.py",
     "program-hung": "formats/test_capture.py",
     "programs-not-searched": "formats/test_xla_dump.py",
     "programs-unread": "formats/test_hostile.py",

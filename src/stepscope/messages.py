@@ -640,6 +640,11 @@ other-values: Values of a profile that are not shown
     start. stepscope shows one of them: time before memory before counts.
     To do: Look at the others with `pprof -sample_index=NAME FILE`.
 
+out-of-memory: Memory that could not be given
+    A GPU had less memory left than the program asked for, after PyTorch had given back what it keeps for
+    later. Memory that other programs hold on the GPU is not in the recording.
+    To do: See what was held then: `stepscope memory` shows the peak by line, and what would lower it.
+
 program-hung: No step ended for a long time
     `stepscope record --live` saw that no step ended for half a minute or more, and for more than ten times
     what steps take. It wrote down what all threads of Python did then.

@@ -444,6 +444,7 @@ def test_each_profile_has_one_owner():
         ("vm.input_pipeline.pb", b"\n\x10abcdefgh\x12\x05", "TensorBoard page", ".xplane.pb"),
         ("model.weights.keras", b"\x89HDF\r\n\x1a\n", "Keras model", "checkpoint"),
         ("p.json", {"meta": {"interval": 1, "preprocessedProfileVersion": 44}}, "Firefox profile", "py-spy"),
+        ("vm.memory_profile.json.gz", b'{"memoryIds":["GPU_0_bfc"]}', "TensorBoard page", ".xplane.pb"),
         ("vm.tensorflow_stats.pb", b"\n\x10abcdefgh", "TensorBoard page", ".xplane.pb"),
         ("vm.overview_page.pb", b"\n\x10abcdefgh", "TensorBoard page", ".xplane.pb"),
         ("model.h5", b"\x89HDF\r\n\x1a\n", "Keras model", "checkpoint"),

@@ -107,6 +107,32 @@ def test_times_that_lack_are_told(tmp_path):
     assert lost == [(1,)]
 
 
+def test_an_allocation_that_failed_comes_first(tmp_path, capsys):
+    """PyTorch writes what was asked, and what the device had left; a program may go on, and fail again."""
+    value = snapshot()
+    failed = {
+        "action": "oom",
+        "size": 6 * KIB,
+        "device_free": KIB,
+        "stream": 0,
+        "time_us": 2500,
+        "frames": FORWARD,
+    }
+    value["device_traces"][0].append(failed)
+    path = written(tmp_path / "failed.pickle", value)
+    sentence = (
+        "Out of memory: 6.00 KiB were asked of cuda:0, which had 1.00 KiB left, in model.py:12 `forward`"
+    )
+    for verb in ([], ["memory"]):
+        main([*verb, str(path), "--no-cache"])
+        lines = " ".join(capsys.readouterr().out.split())
+        assert f"{sentence}. The peak" in lines
+    value["device_traces"][0].append({**failed, "frames": []})
+    with stepscope.open(written(tmp_path / "twice.pickle", value), cache=False) as trace:
+        assert trace.summary().headline[0] == f"{sentence}; the first of 2 times."
+        assert trace.query("SELECT slug, events FROM source_note").rows()[0] == ("out-of-memory", 2)
+
+
 def test_a_snapshot_without_history_tells_no_times(tmp_path, capsys):
     value = snapshot()
     value["device_traces"] = [[]]

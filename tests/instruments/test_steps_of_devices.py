@@ -54,7 +54,7 @@ def judged(file: Path) -> tuple[str, list[float]]:
         return trace.summary().headline[0], [dur_ps / MS for (dur_ps,) in steps]
 
 
-@pytest.mark.parametrize("steps", [1, 5])
+@pytest.mark.parametrize("steps", [1, 2, 5])
 def test_waiting_for_a_batch_is_part_of_the_device_s_step(tmp_path, steps):
     """The device has its own steps of 10 ms, which begin when the batch is there: 90 ms are waiting."""
     sentence, lengths = judged(loop(tmp_path, [90.0] * steps))
@@ -80,5 +80,11 @@ def test_a_break_is_no_part_of_the_step_behind_it():
         Step(str(at), at, begin * MS, (begin + 10) * MS, "device")
         for at, begin in enumerate((5, 20, 35, 900))
     ]
-    reached = [(step.ts_ps // MS, step.end_ps // MS) for step in reaching_back(steps, 0)]
+    reached = [(step.ts_ps // MS, step.end_ps // MS) for step in reaching_back(steps, [0])]
     assert reached == [(0, 15), (15, 30), (30, 45), (900, 910)]
+
+
+def test_two_steps_are_no_loop(tmp_path):
+    """Of one gap nothing tells whether it belongs to each step; where a batch is fetched in it, it does."""
+    _, lengths = judged(loop(tmp_path, [0.2, 90.0], fetches=False))
+    assert lengths == [10.0] * 2

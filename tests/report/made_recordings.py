@@ -975,6 +975,14 @@ def memory_of_devices() -> Tables:
     return tables
 
 
+def memory_that_ran_out() -> Tables:
+    """What four devices held, one of which could not give more."""
+    tables = memory_of_devices()
+    detail = "4.94 GiB were asked of cuda:1, which had 91.2 MiB left, in model.py:12 `forward`"
+    tables.add("source_note", slug="out-of-memory", effect="info", detail=detail)
+    return tables
+
+
 def arrays_that_are_kept() -> Tables:
     """Three looks at variables, one of which holds more each time."""
     tables = Tables()
@@ -1165,7 +1173,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     a_pipeline_beside_the_program,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
     a_wait_for_what_was_not_recorded,
-    a_memory_timeline, memory_of_devices, stacks_alone,
+    a_memory_timeline, memory_of_devices, memory_that_ran_out, stacks_alone,
     a_long_start_up, switches_on,
     *made_laws.WHOLE, *made_paces.WHOLE,
 )  # fmt: skip

@@ -8,10 +8,12 @@ pickles may hold, are refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core, units
+from stepscope.code_lines import CodeLine, innermost, parts
 from stepscope.formats import Damaged, Pieces, Writer
 from stepscope.formats._fields import whole
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
@@ -38,6 +40,8 @@ _MOST_AT_ONCE = 999
 """Changes within a microsecond that are told apart, a nanosecond each."""
 _CHANGES = ("alloc", "free_completed")
 _TIME = "time_us"
+_CALL = re.compile(r"(.+)\((\d{1,9})\): (.*)", re.DOTALL)
+"""A call of Python as Kineto names it: its file, line and function."""
 
 
 class _Change(NamedTuple):
@@ -91,6 +95,7 @@ class _SnapshotDevice:
 
     def read(self, trace: Sequence[Any], segments: Sequence[Any]) -> None:
         """Adds what was held at first, then each change."""
+        self._note_failure([entry for entry in trace if member(entry, "action") == "oom"])
         changes = list(self._changes(trace))
         held = list(self._held_at_first(changes, segments))
         if not changes and not held:
@@ -121,6 +126,21 @@ class _SnapshotDevice:
                 "nothing of what came before: torch.cuda.memory._record_memory_history was not called",
             )
         self._write([*held, *changes])
+
+    def _note_failure(self, failed: Sequence[Any]) -> None:
+        """Notes the first allocation that failed as the GPU had no more memory, if any did."""
+        sizes = [(size, entry) for entry in failed if (size := whole(entry, "size")) is not None]
+        if not sizes:
+            return
+        size, entry = sizes[0]
+        calls = [_CALL.fullmatch(call) for call in self.frames.stack(member(entry, "frames"))]
+        place = innermost([CodeLine(found[1], int(found[2]), found[3]) for found in calls if found])
+        free = whole(entry, "device_free")
+        detail = f"{units.show(size, 'bytes')} were asked of cuda:{self.number}"
+        detail += "" if free is None else f", which had {units.show(free, 'bytes')} left"
+        detail += "" if place is None else f", in {parts(place.file)[-1]}:{place.line} `{place.function}`"
+        detail += f"; the first of {len(failed):,} times" if len(failed) > 1 else ""
+        self.events.note("out-of-memory", "info", len(failed), detail)
 
     def _changes(self, trace: Sequence[Any]) -> Iterator[_Change]:
         entries = [entry for entry in trace if member(entry, "action") in _CHANGES]

@@ -50,15 +50,15 @@ def reaching(steps: Sequence[Step], fetches: Sequence[Interval]) -> list[Step]:
     return [*reached, steps[-1]]
 
 
-def reaching_back(steps: Sequence[Step], waits_from_ps: int) -> list[Step]:
+def reaching_back(steps: Sequence[Step], waits_from_ps: Sequence[int]) -> list[Step]:
     """The accelerator's own steps, each from the end of the one before, where it has nothing to do between
     them for a tenth of the loop or more: until then it waits for the program. One after a break stays as it
-    is. waits_from_ps: when it begins to wait for the first."""
-    before = [waits_from_ps, *(step.end_ps for step in steps[:-1])]
+    is. waits_from_ps: when it begins to wait for the first, or for each where they are too few for a loop."""
+    before = [*waits_from_ps, *(step.end_ps for step in steps[len(waits_from_ps) - 1 : -1])]
     periods = [step.end_ps - end_ps for end_ps, step in zip(before, steps, strict=True)]
     waits = [step.ts_ps - end_ps for end_ps, step in zip(before, steps, strict=True)]
     # Of the first it is not always recorded how long it waited.
-    whole = slice(1 if len(steps) > 1 else 0, None)
+    whole = slice(1 if len(waits_from_ps) < len(steps) else 0, None)
     typical = median_low(periods[whole])
     if median_low(waits[whole]) < BETWEEN * typical:
         return list(steps)
@@ -66,4 +66,8 @@ def reaching_back(steps: Sequence[Step], waits_from_ps: int) -> list[Step]:
         step._replace(ts_ps=end_ps) if period <= BREAK * typical else step
         for step, end_ps, period in zip(steps, before, periods, strict=True)
     ]
-    return reached if waits[0] else [reached[0]._replace(averaged=False, reason=FIRST), *reached[1:]]
+    return (
+        reached
+        if waits[0] or whole.start == 0
+        else [reached[0]._replace(averaged=False, reason=FIRST), *reached[1:]]
+    )

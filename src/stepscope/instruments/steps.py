@@ -24,7 +24,7 @@ from stepscope import strict_json
 from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS, LaunchedWork
 from stepscope.instruments.exported_steps import exported
-from stepscope.instruments.reaching_steps import BETWEEN, LAST, reaching, reaching_back
+from stepscope.instruments.reaching_steps import BETWEEN, FEWEST, LAST, reaching, reaching_back
 from stepscope.instruments.recorded_stretch import RecordedStretch, is_part_of_step, recorded_stretch
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, marks_of
 from stepscope.instruments.step_kinds import (
@@ -311,22 +311,23 @@ def _measured(store: Store, marks: _Marks) -> list[Step]:
     if not on_devices or (found and not device_steps.runs_ahead(found, on_devices)):
         return found
     earliest = sorted(marks.host, key=lambda mark: mark.ts_ps)[:1]
-    whole = reaching_back(on_devices, _waits_from_ps(store, on_devices[0], found or earliest))
+    few = on_devices if len(on_devices) < FEWEST else on_devices[:1]
+    whole = reaching_back(on_devices, [_waits_from_ps(store, step, found or earliest) for step in few])
     return numbered(classify(whole, compiling(marks.host)))
 
 
-def _waits_from_ps(store: Store, first: Step, calls: Sequence[Step | Mark]) -> int:
-    """From when on an accelerator waits for the batch of its first step: the call that made it has begun to
-    fetch, and nothing is left of what was launched before. When the step begins, where it waits for none."""
-    called_ps = max((call.ts_ps for call in calls if call.ts_ps <= first.ts_ps), default=first.ts_ps)
-    late = first.ts_ps - called_ps >= BETWEEN * (first.end_ps - called_ps)
+def _waits_from_ps(store: Store, step: Step, calls: Sequence[Step | Mark]) -> int:
+    """From when on an accelerator waits for the batch of a step: the call that made it has begun to fetch,
+    and nothing is left of what was launched before. When the step begins, where it waits for none."""
+    called_ps = max((call.ts_ps for call in calls if call.ts_ps <= step.ts_ps), default=step.ts_ps)
+    late = step.ts_ps - called_ps >= BETWEEN * (step.end_ps - called_ps)
     if not late or store.tables().get("slice", 0) > MOST_MERGED:
-        return first.ts_ps
+        return step.ts_ps
     streams = {row["id"] for row in _rows(store, "track") if row["kind"] == "device_stream"}
-    busy = [end_ps for track, (*_, end_ps) in store.extents(first.ts_ps).items() if track in streams]
+    busy = [end_ps for track, (*_, end_ps) in store.extents(step.ts_ps).items() if track in streams]
     fetched = [row["ts_ps"] for row in store.rows("slice") if row["name"].startswith(FETCH)]
-    fetches = [ts_ps for ts_ps in fetched if called_ps <= ts_ps < first.ts_ps]
-    return max([min(fetches), *busy]) if fetches else first.ts_ps
+    fetches = [ts_ps for ts_ps in fetched if called_ps <= ts_ps < step.ts_ps]
+    return max([min(fetches), *busy]) if fetches else step.ts_ps
 
 
 def _rows(store: Store, table: str) -> list[dict[str, Any]]:

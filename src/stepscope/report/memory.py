@@ -21,6 +21,7 @@ from stepscope.instruments.memory.peak import (
 )
 from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
+from stepscope.library.statements import Query, statement
 from stepscope.report import document_keys, memory_steps
 from stepscope.report.memory_sentences import bytes_by_kind, first_moment, sentences, sized, timed, turnover
 from stepscope.report.names import endings
@@ -135,6 +136,11 @@ def headline(found: Sequence[AllocatorMemory]) -> list[str]:
             f"{units.count(len(found) - _MOST_SAID, 'more allocator')}: `stepscope memory` shows them."
         )
     return sentences_
+
+
+def failures(query: Query) -> list[str]:
+    """What was asked of memory that it could not give."""
+    return [f"Out of memory: {detail}." for (detail,) in query(statement("failed_allocations")).rows()]
 
 
 def group(

@@ -37,7 +37,9 @@ def build(
         return programs or memory.build([], process=process)
     asked, steps = list(changes(trace, found, counting, **meant)), by_step.windows(trace.query)
     report = memory_page.build(asked, steps, process) if page else memory.build(asked, steps, process)
-    return replace(report, headline=(*report.headline, *_unrecorded(trace, found)))
+    return replace(
+        report, headline=(*memory.failures(trace.query), *report.headline, *_unrecorded(trace, found))
+    )
 
 
 def _unrecorded(trace: OpenTrace, found: Sequence[AllocatorMemory]) -> Iterator[str]:

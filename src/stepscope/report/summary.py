@@ -78,7 +78,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     work = (*_work_beside(trace, framework), _untraced(judged))
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
-    of_memory = memory.headline(allocators.sorted_by_peak(trace.query)) if profiles else []
+    of_memory = _memory_sentences(trace) if profiles else []
     of_cause = sentences(judged, several, unrelated, _programs(trace) if unrelated else ())
     first = (
         *(of_spans or of_cause),
@@ -111,6 +111,11 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         facts=_facts(rows_of),
         document=document(judged, notes, unrelated),
     )
+
+
+def _memory_sentences(trace: OpenTrace) -> list[str]:
+    """What recordings of memory alone tell: what it could not give, and its peaks."""
+    return [*memory.failures(trace.query), *memory.headline(allocators.sorted_by_peak(trace.query))]
 
 
 def _work_beside(

@@ -141,9 +141,12 @@ _KINDS = (
     (b"\x80\x04", "pickle"),
     (b"SQLite format 3\x00", "SQLite database"),
 )
-_PAGES = tuple(
-    f".{page}.pb"
-    for page in ("overview_page", "input_pipeline", "kernel_stats", "memory_profile", "tensorflow_stats")
+_PAGES = (
+    *(
+        f".{page}.pb"
+        for page in ("overview_page", "input_pipeline", "kernel_stats", "memory_profile", "tensorflow_stats")
+    ),
+    ".memory_profile.json",
 )
 """What TensorBoard's profiler computes from an XPlane."""
 _HLO = "HLO module"
