@@ -24,8 +24,9 @@ from stepscope.instruments.causes.judgement import Judgement, LabelShare, Rival,
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
+from stepscope.instruments.pipeline.waits import Waits
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.report import ReportFinding, Table, advice, judgement_text, run_table
+from stepscope.report import ReportFinding, Table, advice, judgement_text, run_table, waiting_answer
 from stepscope.report.answer_document import document
 from stepscope.report.finding_weights import weighed
 from stepscope.report.runs import are_unrelated
@@ -549,6 +550,16 @@ def test_a_wait_for_a_loader_is_advised_by_what_takes_it():
     assert advised[2] == weighed([finding], [one("input")])[0].action == "more workers"
 
 
+def test_iterators_that_steps_make_are_to_be_made_once():
+    """A Keras program that calls fit for every batch waits for no stage of its pipeline."""
+    finding = ReportFinding("input-wait", "high", "t", "i", "more workers", Table((), (), 0), "")
+    advised = [
+        weighed([finding], [one("input", **more)])[0].action
+        for more in ({"remade": (20, 10)}, {"remade": (20, 10), "stage": "Map"}, {})
+    ]
+    assert ["fit or predict once" in action for action in advised] == [True, False, False]
+
+
 def timed(number: int, ms: int, compiles: bool, source: int = 0) -> TimedStep:
     """A step that computes for a millisecond, and compiles for the rest where it does."""
     sums = {"compute": MS, **({"compile": (ms - 1) * MS} if compiles else {})}
@@ -781,3 +792,14 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
     found = one("wait", mark="prepare")
     assert judgement_text.sentences([found], False)[0].endswith("(60.0 ms of 100 ms), within `prepare`.")
     assert document([found], ())["answer"]["mark"] == "prepare"
+
+
+def test_no_mean_is_above_the_largest():
+    """Steps wait for 66.5 % of their time, mostly for iterators to be made: the waits of these say less."""
+
+    def spread(ratio: float) -> list[str]:
+        shares = [0.025] * 9 + [0.448]
+        return list(waiting_answer._distribution(Waits([], [], 10, ratio, ratio, shares, True)))
+
+    assert spread(0.665) == []
+    assert "the largest 44.8 %" in spread(0.07)[0]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import defaultdict
 
 import pytest
 
 from stepscope.library.statements import statement
 from stepscope.report import Report, build, section_text
 from stepscope.report.advice import next_commands
+from stepscope.report.headline import headline
 from stepscope.report.parts import Chart, Column, Table
 from stepscope.report.summary_sections import _splits
 from tests.draw import UNIT_PS, Tables, draw
@@ -363,4 +365,15 @@ def test_each_host_with_a_pipeline_gets_its_verdict() -> None:
         "No stage limits it by itself.",
         "The input of d is not the bottleneck.",
         "The recording does not show whether the input of e is the bottleneck.",
+    ]
+
+
+def test_ops_that_are_called_alone_are_most_of_the_work():
+    """A table is made anew for each request, in calls that have no slice of their op."""
+    gather = {"op_type": "Gather", "place": "host", "class": "compute", "self_ps": 5, "input_ps": None}
+    rows = defaultdict(list, op_types=[gather])
+    assert list(headline(rows)) == ["Most work on hosts: Gather (100.0 % of it)."]
+    called = [("LookupTableImportV2", 80), ("HashTableV2", 15)]
+    assert list(headline(rows, alone=called)) == [
+        "Most work on hosts: LookupTableImportV2 (80.0 % of it), HashTableV2 (15.0 %), Gather (5.0 %)."
     ]

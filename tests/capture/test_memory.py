@@ -274,3 +274,14 @@ def test_memory_of_others_is_held_and_that_of_a_file_is_not(tmp_path: Path) -> N
         assert arrays.of(of_file[4:]) is None
         assert arrays.of(np.asarray(np.memmap(path, "u1"))) is None
         del of_file
+
+
+def test_a_proxy_without_a_dict_of_its_own_has_no_attributes() -> None:
+    """TensorFlow 2.5 wraps dictionaries in such objects."""
+
+    class Proxy:
+        @property
+        def __dict__(self) -> Any:  # type: ignore[override]
+            raise TypeError("this __dict__ descriptor does not support 'Proxy' objects")
+
+    assert list(holders._attributes(Proxy())) == []

@@ -847,6 +847,13 @@ def an_iterator_for_each_step() -> Tables:
     return tables
 
 
+def an_iterator_of_no_slow_stage_for_each_step() -> Tables:
+    """To make it takes the time."""
+    tables = an_iterator_for_each_step()
+    tables.rows["iterator"] = []
+    return tables
+
+
 def an_input_pipeline_of_two_slow_stages() -> Tables:
     """Without the one that limits it, the other one does."""
     tables = an_input_pipeline()
@@ -1072,6 +1079,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         launches_in_a_gap,
         calls_in_a_gap,
         an_iterator_for_each_step,
+        an_iterator_of_no_slow_stage_for_each_step,
         printing_in_the_graph,
         *made_laws.JUDGED,
     ):

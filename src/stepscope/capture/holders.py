@@ -262,7 +262,7 @@ def _attributes(value: Any) -> Iterator[Tuple[str, Any]]:
         return
     try:
         names = object.__getattribute__(value, "__dict__")
-    except AttributeError:
+    except (AttributeError, TypeError):  # a proxy may have one that is not its own
         names = None
     if type(names) is dict:
         yield from list(names.items())

@@ -184,7 +184,7 @@ def _layer_alone(judgement: Judgement) -> bool:
 def _input(judgement: Judgement) -> str:
     """Which stage holds the input up, and whether the pipeline begins anew all the time."""
     if judgement.stage is None:
-        return _line(judgement) + _loader_work(judgement)
+        return _line(judgement) + _loader_work(judgement) + _remade(judgement)
     text = f"{_line(judgement) if judgement.awaits else ''}; {_stage(judgement)}"
     if judgement.kept is not None:
         line = "" if judgement.kept.line is None else f" in line {judgement.kept.line}"
@@ -198,10 +198,15 @@ def _input(judgement: Judgement) -> str:
         text += (
             f". The .cache{line} never fills: .take draws {cache.taken:,} of its {cache.elements:,} elements"
         )
-    if judgement.remade is not None:
-        made, steps = judgement.remade
-        text += f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
-    return text
+    return text + _remade(judgement)
+
+
+def _remade(judgement: Judgement) -> str:
+    """How many iterators steps make, where each makes one."""
+    if judgement.remade is None:
+        return ""
+    made, steps = judgement.remade
+    return f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
 
 
 _LOADER_WORK = {"unpickling": "unpickles what workers sent", "workers": "starts and ends workers"}

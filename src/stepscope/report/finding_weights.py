@@ -57,6 +57,8 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
             finding = _weighed(finding, labels, judged)
         if finding.slug == "input-wait" and (work := _loader_work(judged)):
             finding = replace(finding, action=_OF_LOADER[work])
+        if finding.slug == "input-wait" and any(map(_begins_anew, judged)):
+            finding = replace(finding, action=_ONE_ITERATOR)
         if finding.slug == "input-wait" and (waits := next(filter(None, map(_waits_aside, judged)), None)):
             finding = replace(finding, title=waits)
         kept.append(finding)
@@ -70,6 +72,17 @@ _OF_LOADER: dict[LoaderWork, str] = {
     "draw more batches from each iterator of the DataLoader.",
 }
 """What to do about a wait for a loader that the program does not wait in."""
+
+
+_ONE_ITERATOR = (
+    "Make the iterator once, before the loop, and draw all batches from it: call Keras' fit or predict once "
+    "for many batches, or train_on_batch and predict_on_batch for a single one."
+)
+
+
+def _begins_anew(judgement: Judgement) -> bool:
+    """Whether the wait is for iterators that steps make, and for no stage of theirs."""
+    return judgement.cause == "input" and judgement.remade is not None and judgement.stage is None
 
 
 def _loader_work(judged: Sequence[Judgement]) -> LoaderWork | None:

@@ -54,6 +54,7 @@ def headline(
     launched: Sequence[tuple[str, int]] = (),
     left_out: Sequence[tuple[str, str, int]] = (),
     untraced: Mapping[tuple[str, str], int] = MappingProxyType({}),
+    alone: Sequence[tuple[str, int]] = (),
 ) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
     several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
@@ -61,7 +62,8 @@ def headline(
     program by the types of what libraries run for it. of_ops: a recorder knows ops. launched: what devices
     computed for each op that launched kernels, in picoseconds. left_out: place and type of op, and what its
     ops take in runs that averages leave out, in picoseconds. untraced: how long a typical step of a run and
-    host takes without the profiler, where that is another time."""
+    host takes without the profiler, where that is another time. alone: types of op, and how long they compute
+    on hosts within calls that the program makes one by one, without a slice of their own."""
     if judged > 1:
         return
     steps = [row for row in rows_of["step_times"] if row["averaged"]]
@@ -81,9 +83,13 @@ def headline(
         untraced_ps = untraced.get((main["run_id"], main["host_id"]))
         yield _mean_step(rows_of, main, several_hosts, untraced_ps)
     yield from _least_busy(rows_of, main, several_hosts)
-    yield from _most_work(
-        _named_by_ops(_averaged(rows_of["op_types"], left_out), launched), of_libraries or {}, of_ops
-    )
+    ops = _named_by_ops(_averaged(rows_of["op_types"], left_out), launched)
+    calls = ({**_CALL, "op_type": op, "self_ps": ps} for op, ps in alone if ops)
+    yield from _most_work([*ops, *calls], of_libraries or {}, of_ops)
+
+
+_CALL = MappingProxyType({"place": "host", "class": "compute", "input_ps": None})
+"""What the calls of ops have in common with types of op."""
 
 
 def sampled(lines: Rows) -> Iterable[str]:

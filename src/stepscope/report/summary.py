@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import library
 from stepscope.instruments.causes import ranking
+from stepscope.instruments.causes.top_op import computing_calls
 from stepscope.instruments.causes.written_ops import ops_of_libraries
 from stepscope.instruments.memory import allocators
 from stepscope.instruments.replay import uncovered_work
@@ -75,7 +76,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     found = findings_of(answers, problems, notes, several, advised)
     unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
-    work = (*_work_beside(trace, framework), _untraced(judged))
+    work = (*_work_beside(trace, framework), _untraced(judged), _called_alone(trace, framework))
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
     of_memory = _memory_sentences(trace) if profiles else []
@@ -125,6 +126,12 @@ def _work_beside(
     launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else []
     left_out = trace.query(statement("types_left_out")).rows() if framework == "tensorflow" else []
     return launched, left_out
+
+
+def _called_alone(trace: OpenTrace, framework: str | None) -> list[tuple[str, int]]:
+    """Types of op that compute within calls of their own, and for how long."""
+    rows = trace.query(statement("eager_ops")).rows() if framework == "tensorflow" else []
+    return [(op_type, ps) for ps, op_type, _ in computing_calls(row[2:] for row in rows)]
 
 
 def _moments_alone(rows_of: Mapping[str, Rows]) -> tuple[str, ...]:

@@ -77,11 +77,15 @@ def _share(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield f"Fetching batches takes {shown} of it, but the program's ops run during the rest of that time."
 
 
+_ROUNDING = 0.001
+
+
 def _distribution(waited: Waits) -> Iterator[str]:
-    """How the waiting is spread over the steps."""
+    """How the waiting is spread over the steps. Where no step waits for its batches for as much as the mean
+    one, others count: iterators that are made anew, say."""
     if len(waited.shares) == 1:
         yield f"There is one step: it waits for {units.show(waited.shares[0], 'ratio')} of its time."
-    elif waited.shares:
+    elif waited.shares and waited.ratio <= max(waited.shares) + _ROUNDING:
         wait = units.agree(waited.long_waits, "waits", "wait") if waited.long_waits else "waits"
         long_waits = f"{waited.long_waits:,}" if waited.long_waits else "none"
         what = "traced run" if waited.mean_ps is not None else "step"
@@ -90,7 +94,7 @@ def _distribution(waited: Waits) -> Iterator[str]:
             f"{units.show(waited.median, 'ratio')}, the largest {units.show(max(waited.shares), 'ratio')}; "
             f"{long_waits} {wait} for half of the time or more."
         )
-    else:
+    elif not waited.shares:
         yield "No steps were found, so shares refer to the time between batches."
     if waited.ratio_all >= waited.ratio + 0.1:
         yield (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of_scope
 from stepscope.instruments.causes.query_cache import AskHost
@@ -103,14 +103,20 @@ def top_op_or_copies(top: TopOp, copying: Sequence[tuple[str, str, int]], comput
     return top._replace(share=top.own_ps / computed_ps)
 
 
-def top_op_or_eager(top: TopOp, calls: Iterable[tuple[str, str, int, int, int]]) -> TopOp:
-    """The type of op that computes longest where a program calls ops one by one on a processor: most of these
-    have no slice but that of their call. calls: rows of the statement eager_ops."""
-    found = [
+def computing_calls(calls: Iterable[Sequence[Any]]) -> list[tuple[int, str, bool]]:
+    """How long ops compute that a program calls one by one on a processor, their type, and whether that is a
+    product. calls: rows of the statement eager_ops without their host."""
+    return [
         (all_ps, op_type, bool(is_product))
         for name, op_type, is_product, number, all_ps in calls
         if slice_meaning(name, None, False, False, all_ps // number, computes=True).label == "compute"
     ]
+
+
+def top_op_or_eager(top: TopOp, calls: Iterable[Sequence[Any]]) -> TopOp:
+    """The type of op that computes longest where a program calls ops one by one on a processor: most of these
+    have no slice but that of their call. calls: as for computing_calls."""
+    found = computing_calls(calls)
     whole_ps = top.all_own_ps + sum(own_ps for own_ps, *_ in found)
     if not found or not whole_ps:
         return top
