@@ -375,5 +375,6 @@ def test_ops_that_are_called_alone_are_most_of_the_work():
     assert list(headline(rows)) == ["Most work on hosts: Gather (100.0 % of it)."]
     called = [("LookupTableImportV2", 80), ("HashTableV2", 15)]
     assert list(headline(rows, alone=called)) == [
-        "Most work on hosts: LookupTableImportV2 (80.0 % of it), HashTableV2 (15.0 %), Gather (5.0 %)."
+        "Most work on hosts, ops called one by one included: LookupTableImportV2 (80.0 % of it), "
+        "HashTableV2 (15.0 %), Gather (5.0 %)."
     ]

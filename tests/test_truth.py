@@ -70,7 +70,7 @@ TRUTHS = (
     Truth("chrome/horovod.json", 0, "communication", "collectives-overlap no-steps", always=True),
     Truth("chrome/jax.trace.json.gz", 3, "wait"),
     Truth("chrome/kineto.json.gz", 0, "input", "no-steps"),
-    Truth("chrome/kineto_cuda.json", 1, "idle", "device-idle few-steps", always=True),
+    Truth("chrome/kineto_cuda.json", 1, "idle", "device-idle few-blocks few-steps", always=True),
     Truth("kineto/capitals_of_2021.json", 3, "idle", "copies-in-steps device-idle input-wait"),
     Truth("kineto/shared_row.json", 2, "idle", "device-idle few-steps host-sync"),
     Truth("kineto/unlabelled.json", 2, "idle", "copies-in-steps device-idle few-steps"),

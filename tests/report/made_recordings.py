@@ -982,6 +982,18 @@ def memory_of_devices() -> Tables:
     return tables
 
 
+def ops_called_one_by_one() -> Tables:
+    """A step whose product runs within its call, beside an op with a slice of its own."""
+    tables = draw(
+        "step train : [0...................................]\ncpu/t thread : [call.............][a:Gather]"
+    )
+    for row in (*tables.rows["slice"], *tables.rows["step_stored"]):
+        row["ts_ps"], row["dur_ps"] = row["ts_ps"] * 25, row["dur_ps"] * 25
+        if row["name"] == "call":
+            row["name"] = "EagerLocalExecute: MatMul"
+    return tables
+
+
 def memory_that_ran_out() -> Tables:
     """What four devices held, one of which could not give more."""
     tables = memory_of_devices()
@@ -1181,7 +1193,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     a_pipeline_beside_the_program,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
     a_wait_for_what_was_not_recorded,
-    a_memory_timeline, memory_of_devices, memory_that_ran_out, stacks_alone,
+    a_memory_timeline, memory_of_devices, memory_that_ran_out, stacks_alone, ops_called_one_by_one,
     a_long_start_up, switches_on,
     *made_laws.WHOLE, *made_paces.WHOLE,
 )  # fmt: skip

@@ -14,6 +14,8 @@ from stepscope.instruments.memory.peak import Peak, peak
 from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.report import memory
 from stepscope.report.parts import Report
+from tests.fakes import FakeTrace
+from tests.report import made_recordings
 
 US = 10**6
 MIB = 2**20
@@ -144,5 +146,7 @@ def reports() -> Iterator[tuple[str, Report]]:
         "memory: headline of a profile",
         Report("", tuple(memory.headline([_held(_kinds(), way="stacks")])), ()),
     )
+    ran_out = FakeTrace(made_recordings.memory_that_ran_out().connect()).query
+    yield "memory: headline where memory ran out", Report("", tuple(memory.failures(ran_out)), ())
     nowhere = replace(_held(_ONE, way="stacks"), device="")
     yield "memory: headline of a profile without devices", Report("", tuple(memory.headline([nowhere])), ())

@@ -29,8 +29,10 @@ _MOST_LINES = 3
 """Lines that are named of a program that was sampled."""
 _FUNCTIONS = ("__inference_", "__forward_", "__backward_")
 _FUSED = "Fused"
-_BESIDE = {"copy": "copies", "communication": "collectives"}
-"""Classes of work beside compute, and what the ops of each are."""
+_CALLS = "call"
+_BESIDE = {"copy": "copies", "communication": "collectives", _CALLS: "ops called one by one"}
+"""Classes of work beside compute, and what the ops of each are. _CALLS is that of ops which have no slice of
+their own, and so no row in tables of ops."""
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
 
 
@@ -88,7 +90,7 @@ def headline(
     yield from _most_work([*ops, *calls], of_libraries or {}, of_ops)
 
 
-_CALL = MappingProxyType({"place": "host", "class": "compute", "input_ps": None})
+_CALL = MappingProxyType({"place": "host", "class": _CALLS, "input_ps": None})
 """What the calls of ops have in common with types of op."""
 
 

@@ -3,8 +3,8 @@
 -- question: Which kernels that take long have fewer blocks than half of the multiprocessors of their GPU?
 -- reads: slice, rollup_op, track_place, device, device_sum
 -- severity: high from half of the window, medium from a quarter, low from a tenth
--- impact: {kernel} runs in {blocks} {blocks:block|blocks} of {threads} {threads:thread|threads}, so at most {blocks} of
---   the {multiprocessors} multiprocessors of {device} {blocks:works|work} on it: {impact_ps} in {runs} {runs:run|runs}.
+-- impact: {kernel} runs in {blocks} {blocks:block|blocks}[ of {threads} {threads:thread|threads}], so at most {blocks}
+--   of the {multiprocessors} multiprocessors of {device} {blocks:works|work} on it: {impact_ps} in {runs} {runs:run|runs}.
 -- action: Split its work into more blocks, at least as many as there are multiprocessors, or give it more to do at once
 --   (a larger batch), or run other kernels beside it on streams of their own.
 -- weakened_by: lost, capped, truncated
@@ -18,7 +18,7 @@
 --   device | text | Device | device that runs it
 --   kernel | text | Kernel | its name
 --   blocks | int | Blocks | how many its grid has
---   threads | int | Threads | how many each of them has
+--   threads | int | Threads | how many each of them has; NULL where that was not recorded
 --   multiprocessors | int | Multiprocessors | how many the device has
 --   runs | int | Runs | how often it ran so
 WITH windows AS (
