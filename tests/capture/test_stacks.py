@@ -309,7 +309,7 @@ def test_no_other_thread_runs_while_frames_are_read() -> None:
 
 def test_a_stack_that_cannot_be_read_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Any) -> Any:
-        raise AttributeError("what stands in the place of a frame has no f_back")
+        raise AttributeError("this is no frame")
 
     monkeypatch.setattr(frames, "walk", broken)
     looking = looker.Looker(lambda _: None, threading.get_ident())

@@ -307,7 +307,7 @@ class _Scope:
         return found
 
     def _implied(self, tree: Tree, number: int) -> Tree:
-        """What a condition says of a row alone, where it is true."""
+        """The part of a condition that is about one row alone; it is true where the condition is."""
         if tree["class"] != "CONJUNCTION":
             replaced: Tree = self._replaced(tree, number)
             return replaced

@@ -106,7 +106,7 @@ class Looker:
         """The number of a thread's stack; None where it cannot be read."""
         try:
             return self._frames.number(frame)
-        except AttributeError:  # what stands in the place of a frame is none: see walk()
+        except AttributeError:  # walk() read something that is no frame
             return None
 
     def _is_elsewhere(self, ident: int, frame: FrameType) -> bool:

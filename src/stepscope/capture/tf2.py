@@ -3,7 +3,7 @@
 import importlib
 import sys
 import weakref
-from typing import Any, Dict, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Optional, Set, Tuple
 
 from . import clocks
 from .arguments import ARRAYS
@@ -16,32 +16,12 @@ from .recorder import Recorder
 
 def watch(recorder: Recorder) -> None:
     """Reports every call of a tf.function that is not made by another one."""
-    from tensorflow.python.eager import context
-
     try:
         from tensorflow.python.eager.polymorphic_function import polymorphic_function as module
     except ImportError:  # before 2.12
         from tensorflow.python.eager import def_function as module
     local = recorder.local
     xla = _Xla()
-
-    def make(call: Any) -> Any:
-        def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
-            if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
-                return call(self, *args, **kwds)
-            before = _traces(self)
-            local.inside = True
-            begin_ns = clocks.time_ns()
-            try:
-                result = call(self, *args, **kwds)
-            finally:
-                local.inside = False
-            end_ns = clocks.time_ns()
-            with recorder.unharmed():
-                called(self, args, kwds, before, begin_ns, end_ns)
-            return result
-
-        return __call__
 
     def called(
         self: Any, args: Tuple[Any, ...], kwds: Dict[str, Any], before: int, begin_ns: int, end_ns: int
@@ -71,9 +51,37 @@ def watch(recorder: Recorder) -> None:
             )
         )
 
-    recorder.patches.wrap(module.Function, "__call__", make)
+    _watch_calls(recorder, module.Function, called)
     _watch_traced(recorder)
     _watch_tapes(recorder)
+
+
+def _watch_calls(recorder: Recorder, owner: Any, called: Callable[..., None]) -> None:
+    """Has called(function, args, kwds, before, begin_ns, end_ns) hear of each call of a function that is not
+    made by another one. before: how often it had been traced."""
+    from tensorflow.python.eager import context
+
+    local = recorder.local
+
+    def make(call: Any) -> Any:
+        def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
+            if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
+                return call(self, *args, **kwds)
+            before = _traces(self)
+            local.inside = True
+            begin_ns = clocks.time_ns()
+            try:
+                result = call(self, *args, **kwds)
+            finally:
+                local.inside = False
+            end_ns = clocks.time_ns()
+            with recorder.unharmed():
+                called(self, args, kwds, before, begin_ns, end_ns)
+            return result
+
+        return __call__
+
+    recorder.patches.wrap(owner, "__call__", make)
 
 
 _TRACED_IN = (
@@ -86,8 +94,6 @@ _TRACED_IN = (
 def _watch_traced(recorder: Recorder) -> None:
     """Reports every call of a function that was traced before: a server calls the signatures of a saved
     model, of which there is no Python."""
-    from tensorflow.python.eager import context
-
     local = recorder.local
     found = None
     for name in _TRACED_IN:
@@ -99,36 +105,25 @@ def _watch_traced(recorder: Recorder) -> None:
     if found is None:
         return
 
-    def make(call: Any) -> Any:
-        def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
-            if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
-                return call(self, *args, **kwds)
-            local.inside = True
-            begin_ns = clocks.time_ns()
-            try:
-                result = call(self, *args, **kwds)
-            finally:
-                local.inside = False
-            end_ns = clocks.time_ns()
-            with recorder.unharmed():
-                if not begun_batches(local):
-                    library = is_framework(sys._getframe(1).f_code.co_filename)
-                    recorder.step(
-                        WatchedCall(
-                            "library_function" if library else "function_call",
-                            ("function", *recorder.identities.of(self, None)),
-                            _traced_name(self.graph.name),
-                            begin_ns,
-                            end_ns,
-                            source=self.graph,
-                            site=recorder.site(),
-                        )
-                    )
-            return result
+    def called(
+        self: Any, args: Tuple[Any, ...], kwds: Dict[str, Any], before: int, begin_ns: int, end_ns: int
+    ) -> None:
+        if begun_batches(local):
+            return
+        caller = sys._getframe(2)  # behind the call that is watched
+        recorder.step(
+            WatchedCall(
+                "library_function" if is_framework(caller.f_code.co_filename) else "function_call",
+                ("function", *recorder.identities.of(self, None)),
+                _traced_name(self.graph.name),
+                begin_ns,
+                end_ns,
+                source=self.graph,
+                site=recorder.site(),
+            )
+        )
 
-        return __call__
-
-    recorder.patches.wrap(found, "__call__", make)
+    _watch_calls(recorder, found, called)
 
 
 def _traced_name(graph: str) -> str:

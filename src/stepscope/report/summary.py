@@ -115,7 +115,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
 
 
 def _memory_sentences(trace: OpenTrace) -> list[str]:
-    """What recordings of memory alone tell: what it could not give, and its peaks."""
+    """The headline of recordings that show memory alone: allocations that failed, and peaks."""
     return [*memory.failures(trace.query), *memory.headline(allocators.sorted_by_peak(trace.query))]
 
 

@@ -120,8 +120,6 @@ class DuckDB:
     def query(self, asked: Statement | str, params: Params = ()) -> LazyRows | NoRows:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
         asked = statement(asked)
-        self._free()
-        self._check(asked)
         run = functools.partial(self._prepared_and_run, asked, params)
         return run() if self._answerable([asked])[0] else NoRows(run)
 

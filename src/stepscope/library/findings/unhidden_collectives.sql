@@ -11,8 +11,8 @@
 -- reasoning: Communication under compute costs nothing; what is left over makes every step longer. Part of it is not
 --   the network but waiting for the last rank, which a faster network does not shorten.
 -- formula: exposed_share = communication in step_part / duration of the averaged steps; reported from 0.1, high from
---   0.3; of received tensors, what waits is told apart from what travels by their bytes: most of the time goes to small
---   ones, of less than 100 kB, or not; wait_share = waits / durations of the collectives that several ranks were seen in.
+--   0.3; receiving tensors counts as waiting where half of its time or more goes to tensors of less than 100 kB;
+--   wait_share = waits / durations of the collectives that several ranks were seen in.
 -- columns:
 --   impact_ps | ps | Could be saved | exposed communication of the averaged steps
 --   run_id | text | Run | name of the run
