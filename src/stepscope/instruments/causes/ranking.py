@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.instruments import laws
 from stepscope.instruments.causes import gain
@@ -50,32 +50,11 @@ def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
 def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
     itself. What ranks first is the same whether it was asked for or not."""
-    if name is not None and (first := judge_host(host)).cause == name:
-        return first
     weighed, top = weigh(host.steps, host.contention), host.top_op
-    mixed = aside_line(host) if name is None else None
-    if mixed is not None:
-        name, share = ("python" if mixed.stores is None else "wait"), mixed.share
-        ps_per_step = sum(part.ps_per_step for part in mixed.parts)
-    elif name is None:
-        # Where labels tell, ops do not matter: to look at their names takes longer than all else.
-        of_ops = weighed.cause == "none"
-        layer_share, table = (host.top_layer.share, host.whole_table) if of_ops else (None, None)
-        one_op, is_product = (top.share, top.is_product) if table is None else (table.share, False)
-        name, share, ps_per_step = cause_of(weighed.parts, one_op, layer_share, host.contention, is_product)
-        of_ops = name in ("compute", "none")
-        mixed = mixed_line(host) if of_ops else None
-        # Small ops are called one after the other: what Python takes between them is part of that.
-        calling = weighed.share_of("dispatch") + weighed.share_of("python")
-        if of_ops and calling >= _MENTIONED and DISPATCH.are_ops(host) is not None:
-            mixed, name = None, "dispatch"
-            share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
-        if mixed is not None:
-            name = mixed.parts[0].label
-            share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
-    else:
-        part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
-        share, ps_per_step = part.share, part.ps_per_step
+    ranked = _first_ranked(host, weighed)
+    if name is not None and name != ranked.cause:
+        ranked = _Ranked(name, weighed.share_of(name), weighed.ps_per_step_of(name))
+    name, share, ps_per_step, mixed = ranked
     aside = mixed is not None and mixed.aside
     found = _explained(host, name, share, ps_per_step, mixed)
     left = _step_without(host, name, mixed) or CAUSES[name].step_without(host, found)
@@ -104,6 +83,39 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         rival=None if name == "unknown" or aside else rival_of(host, weighed.parts, name, share),
         compiling=_compiling(host.all_steps),
     )
+
+
+class _Ranked(NamedTuple):
+    """A cause, what it takes of the steps, and its line where several labels share one."""
+
+    cause: CauseName
+    share: float
+    ps_per_step: int
+    mixed: MixedLine | None = None
+
+
+def _first_ranked(host: HostSteps, weighed: Weighed) -> _Ranked:
+    """The cause that ranks first."""
+    mixed = aside_line(host)
+    if mixed is not None:
+        name: CauseName = "python" if mixed.stores is None else "wait"
+        return _Ranked(name, mixed.share, sum(part.ps_per_step for part in mixed.parts), mixed)
+    # Where labels tell, ops do not matter: to look at their names takes longer than all else.
+    of_ops, top = weighed.cause == "none", host.top_op
+    layer_share, table = (host.top_layer.share, host.whole_table) if of_ops else (None, None)
+    one_op, is_product = (top.share, top.is_product) if table is None else (table.share, False)
+    name, share, ps_per_step = cause_of(weighed.parts, one_op, layer_share, host.contention, is_product)
+    of_ops = name in ("compute", "none")
+    mixed = mixed_line(host) if of_ops else None
+    # Small ops are called one after the other: what Python takes between them is part of that.
+    calling = weighed.share_of("dispatch") + weighed.share_of("python")
+    if of_ops and calling >= _MENTIONED and DISPATCH.are_ops(host) is not None:
+        mixed, name = None, "dispatch"
+        share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
+    if mixed is not None:
+        name = mixed.parts[0].label
+        share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
+    return _Ranked(name, share, ps_per_step, mixed)
 
 
 _MOST, _IN_FEW = 0.5, 0.75

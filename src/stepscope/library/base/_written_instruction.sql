@@ -49,7 +49,8 @@ typed AS (
   FROM called AS c
   LEFT JOIN loops AS l
     ON l.module_id = c.module_id AND COALESCE(l.pass_id, -1) = COALESCE(c.pass_id, -1)
-    AND c.of_file IS NULL AND l.calls_json LIKE CONCAT('["', c.computation, '",%')
+    AND c.of_file IS NULL
+    AND RTRIM(l.calls_json, REPLACE(l.calls_json, ',', '')) = CONCAT('["', c.computation, '",')
 ),
 
 products AS (
