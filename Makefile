@@ -27,7 +27,7 @@ SUITE := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-
 ALL   := STEPSCOPE_TEST_ALL=1
 EVERY := -o python_files="test_*.py repeats_*.py"
 # Cases of each property of the crates; those that set a number of their own keep it.
-CASES := PROPTEST_CASES=64
+CASES := PROPTEST_CASES=24
 
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name '*.rules' -o -name Cargo.toml \) -print)
