@@ -12,7 +12,7 @@ from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.compute import ComputeCause
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.input import InputCause
-from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare
+from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare, SampleCounts
 from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.pipeline.loaders import Loader, Loading
 from stepscope.instruments.replay import uncovered_work
@@ -351,6 +351,14 @@ def test_a_step_without_the_profiler_is_said_where_it_differs(untraced_ms, whole
     assert document([found], ())["answer"]["untraced_step_ps"] == untraced_ms * MS
 
 
+def test_few_long_steps_are_no_cost_of_the_profiler():
+    """A mean of traced steps with a slow one among them is compared with no median."""
+    uneven = one(2, 0.2, 5, cause="none", untraced_ps=50 * MS)
+    assert untraced_step(uneven) == 50 * MS
+    assert untraced_step(replace(uneven, median_ps=52 * MS)) is None
+    assert untraced_step(replace(uneven, median_ps=70 * MS)) == 50 * MS
+
+
 def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():
     assert list(whatif._judgement_sentences(one(2, 0.2, 5, untraced_ps=95 * MS))) == [
         "Without python, a step would be about 93.0 ms (83.6 ms to 102 ms) shorter, and take at most "
@@ -363,6 +371,16 @@ def test_what_a_profiler_makes_of_others_work_does_not_raise_what_steps_without_
     """Such steps leave at most 5 ms: only work of others that takes longer can limit them."""
     assert uncovered_work._known(one(2, 0.2, 5, untraced_ps=95 * MS)) == 5 * MS
     assert uncovered_work._known(one(2, 0.2, 5)) == 2 * MS
+
+
+def test_what_others_do_in_a_step_fits_into_one_without_the_profiler(monkeypatch):
+    """A thread that makes batches for half of each step has 10 ms of one that takes 20."""
+    needs = SimpleNamespace(part=0.5, error=0.0, had_cores=1.0)
+    monkeypatch.setattr(uncovered_work.feeding_threads, "longest", lambda *_: needs)
+    found = one(2, 0.2, 5, untraced_ps=20 * MS, samples=SampleCounts(9, 9, 0))
+    assert uncovered_work._fed_by_threads(None, found).left_ps == 10 * MS
+    traced_alone = replace(found, untraced_ps=None)
+    assert uncovered_work._fed_by_threads(None, traced_alone).left_ps == 50 * MS
 
 
 def test_a_line_with_nearly_all_ops_is_the_model() -> None:

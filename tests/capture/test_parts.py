@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import example, given
@@ -19,6 +22,7 @@ from stepscope.capture import machine, torch_profiler
 from stepscope.capture.folder import Folder
 from stepscope.capture.launch import START
 from stepscope.capture.log_filter import quiet
+from stepscope.capture.loops import Site
 from stepscope.capture.pace import StepWatcher
 from stepscope.capture.plan import PIECES, RecordingPlan
 
@@ -292,6 +296,26 @@ def test_functions_made_anew_for_each_call_are_one() -> None:
     assert identities.of(5, None) == ("id", id(5))
 
 
+def test_models_that_are_loaded_for_each_call_are_one() -> None:
+    """Those of an ensemble, and the layers of a network, are still there when the next is called."""
+    from stepscope.capture.callers import Identities
+
+    class Model:
+        pass
+
+    identities = Identities()
+    keys = []
+    for _ in range(5):
+        model = Model()
+        keys.append(identities.of_model(model, Site(((1, 2),), ())))
+        del model
+    assert [len(set(keys)), len(set(keys[2:]))] == [3, 1]
+    ensemble = [Model() for _ in range(5)]
+    keys = [identities.of_model(model, Site(((1, 9),), ())) for _ in range(3) for model in ensemble]
+    assert keys == keys[:5] * 3
+    assert len(set(keys)) == 5
+
+
 @given(st.lists(st.sampled_from(['"ab"', "cd", '"', "a"])).map("".join), st.integers(1, 9))
 @example('"ab"cd"ab', 5)
 def test_a_name_is_found_wherever_it_was_cut(text: str, size: int) -> None:
@@ -308,3 +332,27 @@ def test_memory_is_looked_at_a_few_times_a_second(monkeypatch: pytest.MonkeyPatc
     profiler = torch_profiler.TorchProfiler(lambda: None, None)
     full = [profiler.is_full() for _ in range(1000)]
     assert (full[0], sum(full), len(looks)) == (True, 10, 10)
+
+
+def test_functions_that_steps_call_often_have_their_fast_path() -> None:
+    """Once it is known that another one marks the steps; one that is called a few times is still watched."""
+    from stepscope.capture.jax import _JittedCalls
+
+    cleared: list[int] = []
+    recorder: Any = SimpleNamespace(pace=SimpleNamespace(anchor=None), in_doubt=False, local=None)
+    pjit = SimpleNamespace(_cpp_pjit_cache=SimpleNamespace(clear=lambda: cleared.append(1)))
+    signature = inspect.signature(lambda fun: None)
+    calls = _JittedCalls(recorder, None, pjit, cast("Any", None), signature, bool, cast("Any", None))
+    step, token, seldom = ("jit", "number", 0), ("jit", "number", 1), ("jit", "number", 2)
+
+    def often(key: tuple[Any, ...], times: int) -> int:
+        return sum(calls._is_often_beside(key) for _ in range(times))
+
+    assert (often(token, 9), cleared) == (0, []), "nobody knows yet what marks the steps"
+    recorder.pace.anchor = ("jax", *step, (), threading.get_ident())
+    for _ in range(9):
+        assert (often(seldom, 3), often(step, 1)) == (0, 0)
+    assert (often(token, 9), cleared) == (5, [1])
+    assert (often(step, 1), often(token, 1), cleared) == (0, 1, [1])
+    recorder.pace.anchor = (*recorder.pace.anchor[:-1], -1)
+    assert often(token, 9) == 0, "another thread may have steps of its own"

@@ -208,7 +208,7 @@ def test_batches_of_a_callback_are_no_input_of_the_training(
 )
 def test_what_a_callback_does_is_one_thing_where_it_runs_ops(took: int, label: str, found: bool) -> None:
     """Ops and input of an evaluation are the callback's; what Keras itself does in a callback is nobody's."""
-    stacks = Namespace(hooks={1: (LINE,), 2: (LINE, OTHER), 3: ()}, paths={}, meanings={})
+    stacks = Namespace(hooks={1: (LINE,), 2: (LINE, OTHER), 3: ()}, paths={}, meanings={}, models={})
     parts = [(number, 1, label, took - 20) for number in range(10)]
     parts += [(number, 2, "input", 20) for number in range(10)]
     parts += [(number, 3, "python", 30) for number in range(10)]
@@ -226,7 +226,7 @@ def test_what_a_callback_does_is_one_thing_where_it_runs_ops(took: int, label: s
 )
 def test_ops_that_make_a_summary_are_part_of_storing_it(ops: int, purpose: str, stores: str | None) -> None:
     meanings = {1: labels.STORES, 2: labels.Meaning("dispatch")}
-    stacks = Namespace(hooks={}, paths={1: (LINE,), 2: (OTHER,)}, meanings=meanings)
+    stacks = Namespace(hooks={}, paths={1: (LINE,), 2: (OTHER,)}, meanings=meanings, models={})
     parts = [(number, 1, "compute", ops) for number in range(10)]
     parts += [(number, 1, "wait", 50) for number in range(10)]
     parts += [(number, 2, "compute", 10) for number in range(10)]
@@ -235,6 +235,50 @@ def test_ops_that_make_a_summary_are_part_of_storing_it(ops: int, purpose: str, 
     if told is not None:
         assert (told.line, told.stores, told.by_step[3]) == (LINE, stores, 90)
         assert told.share == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "found"),
+    [
+        ("tensorflow/python/saved_model/load.py", "load", True),
+        ("keras/src/saving/saving_api.py", "load_model", True),
+        ("keras/src/saving/saving_api.py", "save_model", False),
+        ("torch/serialization.py", "load", True),
+        ("torch/serialization.py", "save", False),
+        ("torch/nn/modules/module.py", "Module.load_state_dict", True),
+        ("torch/nn/modules/linear.py", "Linear.__init__", True),
+        ("torch/nn/modules/linear.py", "Linear.forward", False),
+    ],
+)
+def test_a_model_is_made_where_frameworks_load_it_or_make_its_layers(
+    file: str, function: str, found: bool
+) -> None:
+    assert labels.makes_model(file, function) is found
+
+
+@pytest.mark.parametrize(
+    ("loading", "waiting", "found"),
+    [(30, 10, True), (30, 40, False), (20, 10, False)],
+    ids=["less than the ops", "less than another label", "little"],
+)
+def test_a_model_that_steps_load_is_one_thing_whatever_its_labels(
+    loading: int, waiting: int, found: bool
+) -> None:
+    """What compiles elsewhere then compiles for the new model."""
+    meanings = dict.fromkeys((1, 2, 3), labels.Meaning("dispatch"))
+    paths = {1: (LINE,), 2: (OTHER,), 3: (OTHER,)}
+    stacks = Namespace(hooks={}, paths=paths, meanings=meanings, models={1: (LINE,)})
+    parts = [(number, 1, label, loading // 2) for number in range(10) for label in ("dispatch", "copy")]
+    rest = 100 - loading - waiting
+    parts += [(number, 2, "compute", rest - 5) for number in range(10)]
+    parts += [(number, 2, "compile", 5) for number in range(10)]
+    parts += [(number, 3, "wait", waiting) for number in range(10)]
+    told = aside_line(_SampledHost(parts, stacks))
+    assert (told is not None) is found
+    if told is not None:
+        assert (told.line, told.stores, told.share) == (LINE, "model", pytest.approx(0.3))
+        assert told.by_step == dict.fromkeys(range(10), 35)
+        assert told.goes[2].goes_ps == pytest.approx(5 / rest * told.goes[2].whole_ps)
 
 
 MS = 10**9

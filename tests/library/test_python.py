@@ -236,6 +236,24 @@ def test_storing_and_logging_in_the_loop(module: str, function: str, purpose: st
     assert rows(tables, "device_waits_for_host") == []
 
 
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("tensorflow.python.saved_model.load", "load"),
+        ("keras.src.saving.saving_lib", "load_model"),
+        ("torch.serialization", "load"),
+        ("torch.nn.modules.module", "Module.load_state_dict"),
+        ("torch.nn.modules.linear", "Linear.__init__"),
+    ],
+)
+def test_a_model_loaded_in_the_loop_is_no_storing(module: str, function: str) -> None:
+    tables = purposes(module, function)
+    (row,) = rows(tables, "models_in_steps")
+    assert (row["file"], row["line"], row["share"], row["severity"]) == ("train.py", 12, 0.15, "low")
+    assert rows(tables, "per_step_io") == []
+    assert rows(purposes("torch.nn.modules.linear", "Linear.forward"), "models_in_steps") == []
+
+
 def test_storing_takes_a_step_at_most() -> None:
     """A sample may stand for time after the step in which it was taken."""
     tables = made_recordings.storing_in_the_loop()

@@ -318,6 +318,11 @@ def summaries_in_the_loop() -> Tables:
     return stacks(MAIN, ("EventFileWriter.flush", f"{folder}.py", 9, "tensorboard.summary.writer", "library"))
 
 
+def a_model_loaded_in_the_loop() -> Tables:
+    load = ("load", "torch/serialization.py", 1400, "torch.serialization", "library")
+    return stacks(MAIN, TOKEN_F1, load)
+
+
 _HOOKS = "keras/src/callbacks/callback_list.py"
 ON_BATCH_END: Frame = ("CallbackList.on_train_batch_end", _HOOKS, 171, "keras.src.callbacks", "library")
 
@@ -571,6 +576,16 @@ def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
         times = {"ts_ps": begin * UNIT_PS, "weight_ps": (to - begin) * UNIT_PS}
         facts = {"stack_id": stack, "thread_name": "MainThread", "is_main": True}
         tables.add("stack_sample", cpu_ps=times["weight_ps"], **times, **facts)
+    return tables
+
+
+def ops_beside_python() -> Tables:
+    """Another thread of the program signs while the ops of a step run."""
+    tables = _beside(a_layer_with_its_gradients(), 0)
+    facts = {"stack_id": tables.rows["stack"][-1]["id"], "thread_name": "signer", "is_main": False}
+    for row in [*tables.rows["stack_sample"]]:
+        times = {"ts_ps": row["ts_ps"], "weight_ps": row["weight_ps"], "cpu_ps": row["weight_ps"]}
+        tables.add("stack_sample", **times, **facts)
     return tables
 
 
@@ -1058,8 +1073,10 @@ def judged() -> Iterator[tuple[str, Tables]]:
         more_threads_than_cores,
         storing_in_the_loop,
         summaries_in_the_loop,
+        a_model_loaded_in_the_loop,
         a_callback_that_evaluates,
         a_layer_with_its_gradients,
+        ops_beside_python,
         only_calls_of_python,
         waiting_for_a_lock,
         unpickling_batches,
@@ -1251,6 +1268,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "dominant_op, two ops": lambda: one_type_of_op(2),
     "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,
+    "models_in_steps": a_model_loaded_in_the_loop,
     "growing_memory": arrays_that_are_kept,
     "growing_graph": a_graph_that_grows,
     "waits_between_ops": waiting_in_the_loop,

@@ -42,6 +42,8 @@ ANEW = "anew"
 _ALIKE, _ALIKE_ONCE = 8, 3
 """After this many functions with the same code, they count as one that is made anew each time; after the
 second number as long as none of them was called again."""
+_GONE = 2
+"""After this many models that were gone when the next of their class was called, they count as one."""
 _LATEST = 50
 _TINY_NS, _FEW = 2_000_000, 10
 """Calls that follow one another this closely may be parts of a step, if a loop surrounds their loop. The
@@ -155,6 +157,9 @@ class Identities:
         self._made: Dict[Tuple[str, int, str], int] = {}
         self._again: Set[Tuple[str, int, str]] = set()
         """Those of which one was called twice."""
+        self._last: Dict[Tuple[type, Site], Tuple[Callable[[], Any], int]] = {}
+        """The last new model of a class at a site, and how many new ones in a row found the one before them
+        gone."""
         self._next = 0
 
     def of(self, function: Any, code: Any) -> Tuple[Any, ...]:
@@ -174,3 +179,17 @@ class Identities:
         if place is not None and self._made[place] > (_ALIKE if place in self._again else _ALIKE_ONCE):
             return (ANEW, *place)
         return ("number", number)
+
+    def of_model(self, model: Any, site: Site) -> Tuple[Any, ...]:
+        """The same of a model, an object that is called. Where a program loads one for each call, models of a
+        class that are gone when the next is called share a number. Those of an ensemble, and the layers of a
+        network, are not gone."""
+        place = (type(model), site)
+        is_new = model not in self._numbers
+        key = self.of(model, None)
+        if not is_new:
+            return key
+        before, gone = self._last.get(place, (None, 0))
+        gone = gone + 1 if before is not None and before() is None else 0
+        self._last[place] = (weakref.ref(model), gone)
+        return (ANEW, f"{type(model).__module__}.{type(model).__qualname__}") if gone >= _GONE else key

@@ -1,8 +1,9 @@
 """Steps of JAX: calls of functions that the program itself has jitted; ops where it jits none.
 
 Compiled calls run in C++ and never come by Python, unless JAX is given no fast path for a function. That is
-withheld from the program's own functions while a recording is wanted (a call then costs some 70 us more), and
-granted at their next call after.
+withheld from the program's own functions while a recording is wanted (a call then costs 70 to 400 us more),
+and granted at their next call after. Functions that a step calls often have it as soon as it is known that
+another call marks the steps: steps of many small calls would take several times as long.
 """
 
 import inspect
@@ -11,7 +12,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Collection, Dict, Optional, Tuple
+from typing import Any, Callable, Collection, Dict, Optional, Set, Tuple
 
 from . import clocks
 from .callers import WatchedCall
@@ -21,6 +22,9 @@ from .places import code_of, is_framework
 from .recorder import Recorder
 
 _FAST_PATHS = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes", "_cpp_pjit_cache")
+_OFTEN = 4
+"""A function that is called more often than this between two steps is watched no longer. One that is called
+less tells where the loop of the steps is over, and costs little."""
 _CALLS = ("jit", "pjit")
 """Primitives that call a jitted function, which is seen by itself."""
 _HELPERS = ("_run_python_pjit", "_python_pjit_helper")
@@ -80,6 +84,10 @@ class _JittedCalls:
         self._function_at = list(signature.parameters).index("fun")
         self._clean = clean
         self._gradients = gradients
+        self._beside: Dict[Tuple[Any, ...], int] = {}
+        """How often functions were called since the last step ended that do not mark it."""
+        self._often: Set[Tuple[Any, ...]] = set()
+        """Those that are called often."""
 
     def step_seen(self) -> None:
         """A call was seen that is a better mark of a step than ops."""
@@ -140,12 +148,15 @@ class _JittedCalls:
                 local.jitted = function
                 self._ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
             return
+        key = ("jit", *recorder.identities.of(function, code_of(function)))
+        if self._is_often_beside(key):
+            return
         local.jitted = function
         self.step_seen()
         recorder.step(
             WatchedCall(
                 "jax",
-                ("jit", *recorder.identities.of(function, code_of(function))),
+                key,
                 getattr(function, "__name__", type(function).__name__),
                 begin_ns,
                 end_ns,
@@ -154,6 +165,23 @@ class _JittedCalls:
                 site=recorder.site(),
             )
         )
+
+    def _is_often_beside(self, key: Tuple[Any, ...]) -> bool:
+        """Whether another call marks the steps, and this one is made often in each: it has its fast path."""
+        recorder = self._recorder
+        anchor = recorder.pace.anchor
+        if anchor is None or recorder.in_doubt or threading.get_ident() != anchor[-1]:
+            return False
+        if anchor[: len(key) + 1] == ("jax", *key):
+            self._beside.clear()
+            return False
+        if key not in self._often:
+            self._beside[key] = self._beside.get(key, 0) + 1
+            if self._beside[key] <= _OFTEN:
+                return False
+            self._often.add(key)
+            self.forget()
+        return True
 
     def _compiled(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], end_ns: int) -> None:
         """Tells of what was traced or compiled since the last call of a jitted function."""

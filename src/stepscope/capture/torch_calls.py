@@ -78,8 +78,7 @@ class _Calls:
             local.calls_model = False
         end_ns = clocks.time_ns()
         with recorder.unharmed():
-            key = (how, name) if model is None else (how, *recorder.identities.of(model, None))
-            recorder.step(
-                WatchedCall(how, key, name, begin_ns, end_ns, settle=synchronize, site=recorder.site())
-            )
+            site = recorder.site()
+            key = (how, name) if model is None else (how, *recorder.identities.of_model(model, site))
+            recorder.step(WatchedCall(how, key, name, begin_ns, end_ns, settle=synchronize, site=site))
         return result

@@ -72,8 +72,14 @@ def _idles_otherwise(judgement: Judgement) -> bool:
 
 
 def _says_more(judgement: Judgement) -> bool:
-    """Whether more is known of ops of which no type stands out."""
-    more = (judgement.small_ops, judgement.doubles, judgement.plain_products, judgement.recomputed)
+    """Whether more is known of ops of which no type stands out, or of what runs beside them."""
+    more = (
+        judgement.small_ops,
+        judgement.doubles,
+        judgement.plain_products,
+        judgement.recomputed,
+        judgement.meanwhile,
+    )
     return any(known is not None for known in more)
 
 
@@ -148,6 +154,7 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     "wait": (
         Beginning(lambda judgement: judgement.stores == "checkpoint", "storing takes {part}"),
         Beginning(lambda judgement: judgement.stores == "summary", "writing summaries takes {part}"),
+        Beginning(lambda judgement: judgement.stores == "model", "loading or making a model takes {part}"),
         Beginning(
             lambda judgement: judgement.late_copy is not None,
             "waiting until the device begins a copy takes {part}",

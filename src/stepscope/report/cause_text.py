@@ -135,6 +135,14 @@ def _copies(judgement: Judgement) -> str:
 
 
 def _ops(judgement: Judgement) -> str:
+    """What of the ops takes most, and what another thread runs meanwhile."""
+    if judgement.meanwhile is None:
+        return _most_of_ops(judgement)
+    beside = f"; another thread runs {place_of(judgement.meanwhile)} then, which wants a core, too, and the"
+    return f"{_most_of_ops(judgement)}{beside} interpreter between ops"
+
+
+def _most_of_ops(judgement: Judgement) -> str:
     """In which function most ops run, how many and small they are, and which type or layer takes most."""
     with_gradients = " with its gradients" if judgement.gradients_too else ""
     ran_in = judgement.spent_in

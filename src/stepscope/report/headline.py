@@ -14,6 +14,7 @@ from stepscope.instruments.causes.written_ops import OpsOfLibraries, written_op
 from stepscope.report import program_text, runs
 from stepscope.report.names import listed, told_apart
 from stepscope.report.parts import Rows
+from stepscope.report.remains import takes_as_long
 from stepscope.report.step_text import steps_of_kind
 
 _HOLES = 2
@@ -55,7 +56,7 @@ def headline(
     of_ops: bool = True,
     launched: Sequence[tuple[str, int]] = (),
     left_out: Sequence[tuple[str, str, int]] = (),
-    untraced: Mapping[tuple[str, str], int] = MappingProxyType({}),
+    untraced: Mapping[tuple[str, str], tuple[int, int]] = MappingProxyType({}),
     alone: Sequence[tuple[str, int]] = (),
 ) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
@@ -64,8 +65,8 @@ def headline(
     program by the types of what libraries run for it. of_ops: a recorder knows ops. launched: what devices
     computed for each op that launched kernels, in picoseconds. left_out: place and type of op, and what its
     ops take in runs that averages leave out, in picoseconds. untraced: how long a typical step of a run and
-    host takes without the profiler, where that is another time. alone: types of op, and how long they compute
-    on hosts within calls that the program makes one by one, without a slice of their own."""
+    host takes with the profiler and without it, where that is another time. alone: types of op, and how long
+    they compute on hosts within calls that the program makes one by one, without a slice of their own."""
     if judged > 1:
         return
     steps = [row for row in rows_of["step_times"] if row["averaged"]]
@@ -82,8 +83,8 @@ def headline(
             yield "Nothing was recorded: there are no events, so where the time went is unknown."
     main = _main_steps(steps, mean)
     if main is not None:
-        untraced_ps = untraced.get((main["run_id"], main["host_id"]))
-        yield _mean_step(rows_of, main, several_hosts, untraced_ps)
+        typical = untraced.get((main["run_id"], main["host_id"]))
+        yield _mean_step(rows_of, main, several_hosts, typical)
     yield from _least_busy(rows_of, main, several_hosts)
     ops = _named_by_ops(_averaged(rows_of["op_types"], left_out), launched)
     calls = ({**_CALL, "op_type": op, "self_ps": ps} for op, ps in alone if ops)
@@ -129,17 +130,24 @@ def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | N
 
 
 def _mean_step(
-    rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool, untraced_ps: int | None
+    rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool, typical: tuple[int, int] | None
 ) -> str:
-    """How long a step takes. untraced_ps: without the profiler, where that is another time."""
+    """How long a step takes. typical: such a step with the profiler and without it, where that is another
+    time."""
     whose = f" of {main['run_id']}" if runs.are_several(rows_of) else ""
     whose += _host_clause(main) if several_hosts else " of the host" if _are_apart(rows_of) else ""
     mean = units.show(main["mean_ps"], "ps")
     average = f"{mean} on average" if main["steps"] > 1 else mean
     if _broken(rows_of, "work_within_steps"):
         average = f"at least {average}"
-    elif untraced_ps is not None:
-        average += f" with the profiler, typically {units.show(untraced_ps, 'ps')} without it"
+    elif typical is not None:
+        traced, without = (units.show(ps, "ps") for ps in typical)
+        apart = not takes_as_long(typical[0], main["mean_ps"])
+        average += (
+            f", typically {traced} with the profiler and {without} without it"
+            if apart
+            else f" with the profiler, typically {without} without it"
+        )
     steps = steps_of_kind(main, main["steps"])
     if main.get("all") and main["steps"] > 1:
         steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"

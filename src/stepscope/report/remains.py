@@ -174,11 +174,17 @@ def provided(judgement: Judgement) -> str:
 
 def untraced_step(judgement: Judgement) -> int | None:
     """How long a typical step takes without the profiler, where sentences say so: where the recorder timed
-    some, and traced steps, of which all shares are, take another time on average."""
-    untraced_ps, mean_ps = judgement.untraced_ps, judgement.mean_ps
-    if untraced_ps is None or judgement.whole_capture or mean_ps * _SAME <= untraced_ps <= mean_ps / _SAME:
+    some, and typical ones of the traced steps, of which all shares are, take another time. A few long steps
+    make a mean longer, and are no cost of the profiler."""
+    untraced_ps, traced_ps = judgement.untraced_ps, judgement.median_ps or judgement.mean_ps
+    if untraced_ps is None or judgement.whole_capture or takes_as_long(untraced_ps, traced_ps):
         return None
     return untraced_ps
+
+
+def takes_as_long(ps: int, other_ps: int) -> bool:
+    """Whether two steps take equally long, as far as a sentence is concerned."""
+    return other_ps * _SAME <= ps <= other_ps / _SAME
 
 
 def _step(judgement: Judgement, unit: str, known: Remains) -> str:

@@ -225,10 +225,11 @@ def _mean(judged: Sequence[Judgement]) -> tuple[int, int] | None:
     return judged[0].steps, judged[0].mean_ps
 
 
-def _untraced(judged: Sequence[Judgement]) -> dict[tuple[str, str], int]:
-    """How long a typical step of each run and host takes without the profiler, where that is to be said."""
+def _untraced(judged: Sequence[Judgement]) -> dict[tuple[str, str], tuple[int, int]]:
+    """How long a typical step of each run and host takes with the profiler and without it, where that is to
+    be said."""
     return {
-        (judgement.run_id, judgement.host_id): untraced_ps
+        (judgement.run_id, judgement.host_id): (judgement.median_ps or judgement.mean_ps, untraced_ps)
         for judgement in judged
         if (untraced_ps := untraced_step(judgement)) is not None
     }

@@ -91,8 +91,8 @@ class HostSteps:
 
     @cached_property
     def purposes(self) -> Mapping[str, int]:
-        """For how many picoseconds of its steps its main thread stores a checkpoint or a summary, logs, or
-        waits for a device."""
+        """For how many picoseconds of its steps its main thread stores a checkpoint or a summary, loads a
+        model, logs, or waits for a device."""
         return dict(self.ask("purposes_in_steps"))
 
     @cached_property
@@ -102,7 +102,7 @@ class HostSteps:
 
     @property
     def stores(self) -> Stored:
-        """What most of the storing is: who saves a checkpoint also notes that in a summary."""
+        """What most of the storing or loading is: who saves a checkpoint also notes that in a summary."""
         return max(STORES, key=lambda what: self.purposes.get(what, 0))
 
     @cached_property

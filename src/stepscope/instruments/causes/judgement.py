@@ -19,8 +19,9 @@ from stepscope.instruments.step_breakdown.labels import LABELS, Label
 Confidence = Literal["high", "medium", "low"]
 Weakness = Literal["few-steps", "few-samples", "busy-machine"]
 LoaderWork = Literal["unpickling", "workers"]
-Stored = Literal["checkpoint", "summary"]
 """What the program itself does while it gets a batch from the workers of a loader, besides waiting."""
+Stored = Literal["checkpoint", "summary", "model"]
+"""What is written in the loop of steps, or read: a model."""
 CauseName = Label | Literal["none"]
 
 LISTED_FROM = 0.05
@@ -311,7 +312,7 @@ class Explanation:
     garbage: GarbageCollection | None = None
     """What collecting garbage takes of the steps; None where it is little."""
     stores: Stored | None = None
-    """What is stored, where nearly all that waits does so: compressing it is no waiting."""
+    """What is stored, or loaded, where nearly all that waits does so: compressing it is no waiting."""
     meanwhile: CodeLine | None = None
     """What another thread of the program runs while `place` waits for a lock, or for the interpreter."""
     meanwhile_waits: bool = False
@@ -339,6 +340,8 @@ class Judgement(Explanation, Weighed):
     """Why that is less than what the parts of the steps leave."""
     untraced_ps: int | None = None
     """How long a typical step is that no profiler records, where the recorder timed some that do the same."""
+    median_ps: int | None = None
+    """The middle one of the recorded steps: what a typical step without a profiler is compared with."""
     typical_ps: int | None = None
     """The step that `left_ps` is left of, where steps tell: by the same steps and the same statistic, which
     need not be the mean."""

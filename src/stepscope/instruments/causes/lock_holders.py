@@ -14,6 +14,9 @@ from stepscope.instruments.step_breakdown import stack_samples
 from stepscope.library.statements import statement
 
 _LOCKS = frozenset({"acquire", "__enter__"})
+_OWN = ("python", "copy", "wait")
+"""What a thread does itself, and not in ops: converting lists takes the interpreter, and so does what runs in
+a call that waits."""
 _USUALLY = 0.75
 """Who is in a line for this part of the other time as well is there whether anybody waits or not."""
 
@@ -104,7 +107,7 @@ def _line_beside(
         for track_id, thread, stack_id, time_ps, active_ps in evidence.query(asked).rows():
             path = stacks.paths.get(stack_id, ())
             works = active and (stack_id in stacks.loaders or stack_id in stacks.called_back)
-            if path and stacks.meanings[stack_id].label == "python" and not works:
+            if path and stacks.meanings[stack_id].label in (_OWN if active else ("python",)) and not works:
                 paths = beside.setdefault((track_id, thread), Counter())
                 paths[path] += (active_ps or 0) if active else time_ps
         driving_ps += sum(

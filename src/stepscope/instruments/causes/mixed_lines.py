@@ -4,7 +4,7 @@ copied for Python to compute with is one thing to mend."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
@@ -12,14 +12,18 @@ from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, funct
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import LabelShare, Stored
 from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.step_breakdown.labels import STORES, Label
 
 TOGETHER: tuple[Label, ...] = ("python", "copy", "wait")
 """Labels that a line has of itself. Some launching belongs to every op."""
 
 
+_OPS: tuple[Label, ...] = ("compute",)
 _MOST_OF_STEP, _NEARLY_ALL = 0.5, 0.9
 """What takes this part of a step beside the training limits it. A label with nearly all of it tells that."""
+WHOLE = GoesAtStack(1.0, 1.0)
+"""All of the time at a stack goes."""
 _OTHER_BATCHES = 2
 """Batches that a function draws in a step, beside that of the step, where it loops over them."""
 
@@ -31,6 +35,8 @@ class MixedLine(NamedTuple):
     parts: tuple[LabelShare, ...]
     by_step: Mapping[int, int] = {}
     """Picoseconds by step of what is beside the training; empty for other lines."""
+    goes: Mapping[int, GoesAtStack] = {}
+    """What of it is at each sampled stack, likewise."""
     stores: Stored | None = None
     called_from: CodeLine | None = None
     """The line of the steps' loop that calls it, where it is a loop over other batches."""
@@ -48,8 +54,8 @@ class MixedLine(NamedTuple):
 
 def aside_line(host: HostSteps) -> MixedLine | None:
     """The line of what takes most of a step beside the training and runs ops of its own: callbacks of Keras,
-    a loop over other batches, or what stores a checkpoint or a summary. What has little else than its own
-    label is a cause by itself."""
+    a loop over other batches, what loads or makes a model, or what stores a checkpoint or a summary. What
+    has little else than its own label is a cause by itself."""
     stacks = host.stacks.stacks.values()
     hooks = {stack: path for found in stacks for stack, path in found.hooks.items() if path}
     if (called := _line_of(host, hooks, CauseThresholds.stands_out)) is not None:
@@ -63,6 +69,8 @@ def aside_line(host: HostSteps) -> MixedLine | None:
         )
     if (drawing := _other_batches(host)) is not None:
         return drawing if drawing.parts[0].share < _NEARLY_ALL * drawing.share else None
+    if (loading := _loading_line(host)) is not None:
+        return loading
     stores = {
         stack: path
         for found in stacks
@@ -75,6 +83,19 @@ def aside_line(host: HostSteps) -> MixedLine | None:
     if host.purposes.get(host.stores, 0) < max(host.purposes.values(), default=1):
         return None
     return stored._replace(stores=host.stores)
+
+
+def _loading_line(host: HostSteps) -> MixedLine | None:
+    """The line that loads or makes a model in the steps. What is compiled then is compiled because of that:
+    a model that is new is called for the first time."""
+    models = {stack: path for found in host.stacks.stacks.values() for stack, path in found.models.items()}
+    found = _line_of(host, models, CauseThresholds.stands_out)
+    if found is None or found.share <= _most_of_rest(host, models, _OPS):
+        return None
+    by_step, goes = _goes(
+        host, lambda stack, label: stack in models or label == "compile", dict.fromkeys(models, WHOLE)
+    )
+    return found._replace(by_step=by_step, goes=goes, stores="model")
 
 
 def _other_batches(host: HostSteps) -> MixedLine | None:
@@ -106,12 +127,13 @@ def _other_batches(host: HostSteps) -> MixedLine | None:
     return line._replace(called_from=callers.most_common(1)[0][0])
 
 
-def _most_of_rest(host: HostSteps, stacks: Mapping[int, CallPath]) -> float:
-    """What the label takes of a mean step that takes most beside some stacks; what no sample sees is one."""
+def _most_of_rest(host: HostSteps, stacks: Mapping[int, CallPath], besides: Collection[Label] = ()) -> float:
+    """What the label takes of a mean step that takes most beside some stacks; what no sample sees is one.
+    besides: labels that do not count."""
     most: Counter[Label] = Counter({"unknown": host.whole_ps})
     for _, stack_id, label, dur_ps in host.sampled_parts:
         most["unknown"] -= dur_ps
-        if not stacks.get(stack_id):
+        if not stacks.get(stack_id) and label not in besides:
             most[label] += dur_ps
     return max(most.values()) / host.whole_ps
 
@@ -124,16 +146,31 @@ def _line_of(
         return None
     calls: Counter[CallPath] = Counter()
     took: Counter[Label] = Counter()
-    by_step: Counter[int] = Counter()
-    for step_id, stack_id, label, dur_ps in host.sampled_parts:
+    for _, stack_id, label, dur_ps in host.sampled_parts:
         if path := stacks.get(stack_id):
             calls[path] += dur_ps
             took[label] += dur_ps
-            by_step[step_id] += dur_ps
     line = innermost_call(calls, by_function=True, first_too=True)[0]
     if line is None or took.total() < least * host.whole_ps:
         return None
-    return MixedLine(line, _parts(host, took), by_step)
+    known = {stack: WHOLE for stack, path in stacks.items() if path}
+    return MixedLine(line, _parts(host, took), *_goes(host, lambda stack, _: stack in known, known))
+
+
+def _goes(
+    host: HostSteps, has: Callable[[int, Label], bool], known: Mapping[int, GoesAtStack]
+) -> tuple[Mapping[int, int], Mapping[int, GoesAtStack]]:
+    """What goes of each step, and at each stack. has: whether what samples see at a stack, by a label, goes;
+    known: stacks of which all goes, whether recorded steps were there or not."""
+    by_step: Counter[int] = Counter()
+    gone: Counter[int] = Counter()
+    whole: Counter[int] = Counter()
+    for step_id, stack_id, label, dur_ps in host.sampled_parts:
+        whole[stack_id] += dur_ps
+        if has(stack_id, label):
+            gone[stack_id] += dur_ps
+            by_step[step_id] += dur_ps
+    return by_step, {**known, **{stack: GoesAtStack(gone[stack], ps) for stack, ps in whole.items()}}
 
 
 def mixed_line(host: HostSteps) -> MixedLine | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from statistics import median
 from typing import Any, NamedTuple
 
 from stepscope.instruments import laws
@@ -73,6 +74,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         high_ps=left.high_ps,
         corrected=left.corrected,
         untraced_ps=left.untraced_ps,
+        median_ps=round(median(step.dur_ps for step in host.steps)),
         typical_ps=left.typical_ps,
         besides_ps=left.besides_ps,
         contention=host.contention,
@@ -138,8 +140,10 @@ def _explained(
     found = CAUSES[name].explain(host, share, ps_per_step)
     if mixed is not None:
         found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
-    if found.meanwhile is None and name in _IN_PYTHON and host.stacks.stacks:
-        found = replace(found, meanwhile=line_beside_label(host.stacks, name, _MOST))
+    ops = "compute" if name in ("compute", "none") and not host.top_op.on_device else None
+    label = name if name in _IN_PYTHON else ops
+    if found.meanwhile is None and label is not None and host.stacks.stacks:
+        found = replace(found, meanwhile=line_beside_label(host.stacks, label, _MOST))
     together = found.together or other_labels(host, name, found, share)
     return replace(found, garbage=garbage_of(host), lines=lines_of(host, name, found), together=together)
 
@@ -156,10 +160,17 @@ def _step_without(host: HostSteps, name: CauseName, aside: MixedLine | None) -> 
     """How long a mean step would be without what is beside the training; None where that is not the cause."""
     if aside is None or not aside.aside:
         return None
-    took = aside.by_step
+    took, untraced = aside.by_step, None
     steps = [(step.dur_ps, {**step.sums, name: took.get(step.id, 0)}) for step in host.steps]
-    samples = host.stacks.number()
-    return gain.step_without(steps, name, host.paces, had_cores=host.had_cores, samples=samples)
+    if host.untraced is not None and not host.top_op.on_device:
+        untraced = host.untraced.left_without("none", aside.goes, host.stacks)
+    left = gain.step_without(
+        steps, name, host.paces, had_cores=host.had_cores, samples=host.stacks.number(), untraced=untraced
+    )
+    all_ps, own_ps = sum(took.values()) // len(steps), sum(part.ps_per_step for part in aside.parts)
+    # The first call of a model that is new finds nothing warm: how much of that goes, nobody knows.
+    low_ps = 0 if aside.stores == "model" else left.low_ps
+    return left._replace(besides_ps=max(all_ps - own_ps, 0), low_ps=low_ps)
 
 
 def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:

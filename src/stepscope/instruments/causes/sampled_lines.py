@@ -67,6 +67,8 @@ class SampledStacks(NamedTuple):
     """Those on which a framework computes again what it did not keep for gradients."""
     hooks: Mapping[int, CallPath] = {}
     """The program's own calls on those on which Keras runs callbacks of a batch, from that on."""
+    models: Mapping[int, CallPath] = {}
+    """The program's own calls on those on which a framework loads a model or makes its layers, up to that."""
 
 
 Stacks = Mapping[int, SampledStacks]
@@ -243,6 +245,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
     gradients: set[int] = set()
     recomputing: set[int] = set()
     hooked_from: dict[int, int] = {}
+    models: dict[int, CallPath] = {}
     frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
         around = meanings.get(parent_id, labels.NOTHING)
@@ -264,6 +267,10 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             hooked_from.setdefault(stack_id, hooked_from.get(parent_id, len(path)))
         elif parent_id in hooked_from:
             hooked_from[stack_id] = hooked_from[parent_id]
+        if parent_id in models:
+            models[stack_id] = models[parent_id]
+        elif code != "program" and path and labels.makes_model(file or "", function or ""):
+            models[stack_id] = path
         meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
     loaders = stack_samples.loader_stacks(query, source_id, calling=True)
     called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
@@ -277,6 +284,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
         frozenset(gradients),
         frozenset(recomputing),
         hooks,
+        models,
     )
 
 

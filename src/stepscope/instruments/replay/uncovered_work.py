@@ -52,14 +52,16 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         if judgement in hiding and judgement.on_device and judgement.cause == "compute":
             found.append(_remove_op(query, stream, judgement, hosts[host]))
             continue
-        least_ps = RAISES * _known(judgement)
-        enough = hidden.get(host, 0) > least_ps
-        needs_ps = _needs(query, stream, judgement, hosts[host]) if judgement in hiding and enough else None
-        found.append(
-            judgement
-            if needs_ps is None or needs_ps <= least_ps
-            else _limit_removal(judgement, gain.hidden_work(needs_ps, hidden.get(host, 0), _cores(judgement)))
-        )
+        least_ps, untraced = RAISES * _known(judgement), _untraced_part(judgement)
+        seen_ps = round(hidden.get(host, 0) * untraced)
+        needs_ps = None
+        if judgement in hiding and seen_ps > least_ps:
+            needs_ps = _needs(query, stream, judgement, hosts[host])
+        if needs_ps is None or needs_ps * untraced <= least_ps:
+            found.append(judgement)
+            continue
+        needed = gain.hidden_work(round(needs_ps * untraced), seen_ps, _cores(judgement))
+        found.append(_limit_removal(judgement, needed))
     return found
 
 
@@ -81,6 +83,12 @@ def _known(judgement: Judgement) -> int:
     return judgement.left_ps if judgement.untraced_ps is None else judgement.high_ps
 
 
+def _untraced_part(judgement: Judgement) -> float:
+    """Which part of a recorded step one takes without a profiler, where that is shorter: what others do in
+    each step fits into it, and takes as much less."""
+    return min((judgement.untraced_ps or judgement.mean_ps) / max(judgement.mean_ps, 1), 1.0)
+
+
 def _remove_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> Judgement:
     """Without the type of op that stands out. On a device it runs beside the thread that launches it: what is
     left is the longest of both. A layer is no type of op; of it the parts of the step tell."""
@@ -100,9 +108,10 @@ def _fed_by_threads(query: Query, judgement: Judgement) -> Judgement:
     if judgement.cause in _FED_OR_NOTHING or judgement.whole_capture or judgement.samples is None:
         return judgement
     needs = feeding_threads.longest(query, judgement.run_id, judgement.host_id)
-    if needs is None or needs.part * judgement.mean_ps <= RAISES * _known(judgement):
+    step_ps = judgement.mean_ps * _untraced_part(judgement)
+    if needs is None or needs.part * step_ps <= RAISES * _known(judgement):
         return judgement
-    needs_ps, error_ps = (round(part * judgement.mean_ps) for part in (needs.part, needs.error))
+    needs_ps, error_ps = (round(part * step_ps) for part in (needs.part, needs.error))
     return _limit_removal(judgement, gain.hidden_work(needs_ps, needs_ps, needs.had_cores, error_ps))
 
 

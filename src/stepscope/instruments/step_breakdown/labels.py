@@ -254,6 +254,22 @@ def recomputes(file: str, function: str) -> bool:
     return _recomputes(f"{file}:{function}") is not None
 
 
+_makes_model = re.compile(
+    r"(^|/)saved_model/(load\w*|function_deserialization)\.py:"
+    r"|(^|/)checkpoint/(checkpoint|restore)\.py:(\w+\.)?(restore|read)$"
+    r"|(^|/)(tf_)?keras/(.*/)?saving/[^:]*:.*load"
+    r"|(^|/)torch/(serialization|jit/_serialization)\.py:_?(legacy_)?load$"
+    r"|(^|/)torch/nn/(modules/\w+\.py:.*(__init__|load_state_dict|reset_parameters)$|init\.py:)"
+    r"|(^|/)transformers/[^:]*:(.*\.)?from_pretrained$"
+).search
+
+
+@lru_cache(maxsize=50_000)
+def makes_model(file: str, function: str) -> bool:
+    """Whether a function is one in which a framework loads a model, or makes its layers."""
+    return _makes_model(f"{file}:{function}") is not None
+
+
 _runs_gradients = re.compile(r"(^|/)torch/autograd/(__init__|graph)\.py:").search
 
 

@@ -1,11 +1,11 @@
--- Which lines of the program store, summarise, log, or wait for a device?
+-- Which lines of the program store, load, summarise, log, or wait for a device?
 --
 -- reads: stack_sample, stack, stack_frame, frame, step, _moment_step
 -- notes: A sample has the purpose of the outermost of its frames that has one. What a loader calls makes a batch,
 --   whatever it reads.
 -- columns:
 --   run_id, host_id, step_id
---   purpose | text | checkpoint, summary, log or device
+--   purpose | text | checkpoint, summary, log, model (which is loaded or made) or device
 --   time_ps | ps | time that the sample stands for
 --   place_function | text | function of the program's innermost frame
 --   place_file | text | its file
@@ -14,6 +14,12 @@ WITH known AS (
   SELECT
     f.id AS frame_id,
     CASE
+      WHEN f.module LIKE 'tensorflow.python.saved_model.load%' THEN 6
+      WHEN f.module LIKE '%keras.%saving.%' AND f.function LIKE '%load%' THEN 6
+      WHEN f.module IN ('torch.serialization', 'torch.jit._serialization') AND f.function LIKE '%load' THEN 6
+      WHEN f.module LIKE 'torch.nn.modules.%' AND f.function LIKE '%__init__' THEN 6
+      WHEN f.module LIKE 'torch.nn.modules.%' AND f.function LIKE '%load%state%dict' THEN 6
+      WHEN f.module LIKE 'torch.nn.init%' THEN 6
       WHEN f.module LIKE 'tensorflow.python.checkpoint.%' OR f.module LIKE 'tensorflow.python.training.saver%' THEN 1
       WHEN f.module LIKE 'tensorflow.python.saved_model.save%' OR f.module LIKE 'keras.%.saving.%' THEN 1
       WHEN f.module LIKE 'keras.%model_checkpoint' OR f.module LIKE 'tf_keras.%.saving.%' THEN 1
@@ -61,6 +67,7 @@ SELECT
     WHEN o.purpose_number = 1 THEN 'checkpoint'
     WHEN o.purpose_number = 2 THEN 'summary'
     WHEN o.purpose_number = 3 THEN 'log'
+    WHEN o.purpose_number = 6 THEN 'model'
     ELSE 'device'
   END AS purpose,
   m.weight_ps AS time_ps,
@@ -73,4 +80,4 @@ INNER JOIN stack AS k ON k.id = m.stack_id
 INNER JOIN _moment_step AS w ON w.what = 'sample' AND w.moment_id = m.id
 INNER JOIN step AS s ON s.id = w.step_id
 INNER JOIN frame AS g ON g.id = k.place_id
-WHERE m.is_main AND s.averaged AND o.purpose_number < 5
+WHERE m.is_main AND s.averaged AND o.purpose_number <> 5

@@ -37,7 +37,7 @@ seen AS (
     SUM(p.time_ps) AS sum_ps,
     SUM(SUM(p.time_ps)) OVER (PARTITION BY p.run_id, p.host_id) AS lines_ps
   FROM _step_purpose AS p
-  WHERE p.purpose <> 'device'
+  WHERE p.purpose NOT IN ('device', 'model')
   GROUP BY columns!(p, run_id, host_id, purpose, place_file, place_line, place_function)
 )
 

@@ -1,4 +1,4 @@
--- For how long does a host's main thread store, summarise, log or wait for a device, within averaged steps?
+-- For how long does a host's main thread store, load, summarise, log or wait for a device, within averaged steps?
 --
 -- reads: _step_purpose
 -- parameters: run_id, host_id
