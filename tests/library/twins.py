@@ -64,11 +64,23 @@ class World:
         self.producer = {s["source_id"]: s["producer"] for s in self.rows["source"]}
         self.devices = {d["id"]: d for d in self.rows["device"]}
         self.tracks = {t["id"]: t for t in self.rows["track"]}
-        self.steps = self.rows["step_stored"]
+        self.steps = [{**s, "kind": self._kind_of_step(s)} for s in self.rows["step_stored"]]
         self.windows = {s["source_id"]: self._window(s["source_id"]) for s in self.steps}
         """By source: the stretches of time that count."""
         self.apart = {s["source_id"]: s["recovered_from"] == "file" for s in self.steps}
         """By source: whether each step is a recording of its own."""
+
+    def _kind_of_step(self, step: Row) -> str:
+        """A run of a session trains where others of its host do not; alone, nothing is known of it."""
+        if step["recovered_from"] != "file" or step["kind"] != "train":
+            return step["kind"]
+        host = (step["run_id"], step["host_id"])
+        beside = [
+            s["kind"]
+            for s in self.rows["step_stored"]
+            if (s["run_id"], s["host_id"]) == host and s["recovered_from"] == "file"
+        ]
+        return "unknown" if set(beside) == {"train"} else "train"
 
     def _window(self, source: int) -> list[tuple[int, int]]:
         own = [s for s in self.steps if s["source_id"] == source]
@@ -281,7 +293,7 @@ def slices_by_name(tables: Tables) -> list[tuple[Any, ...]]:
 def step_times(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of step_times."""
     groups: dict[Any, list[Row]] = defaultdict(list)
-    for s in tables.rows["step_stored"]:
+    for s in World(tables).steps:
         if s["recovered_from"] != "whole_capture":
             groups[s["run_id"], s["host_id"], s["kind"], s["averaged"]].append(s)
     rows = []
@@ -300,7 +312,7 @@ def step_list(tables: Tables) -> list[tuple[Any, ...]]:
     world = World(tables)
     rows = []
     with_slices = {row["source_id"] for row in tables.rows["slice"]}
-    for s in tables.rows["step_stored"]:
+    for s in world.steps:
         waited = len(world.waited(s, "input")) * UNIT if s["source_id"] in with_slices else None
         names = ("run_id", "host_id", "source_id", "step", "name", "kind", "averaged", "ts_ps", "dur_ps")
         rows.append((*(s[n] for n in names), waited, s["recovered_from"], s["reason"], s["id"]))
@@ -319,7 +331,7 @@ _PARTS = (
 def step_parts(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of step_parts."""
     groups: dict[Any, list[tuple[Row, list[int]]]] = defaultdict(list)
-    for s in tables.rows["step_stored"]:
+    for s in World(tables).steps:
         own = [p for p in tables.rows["step_part"] if p["step_id"] == s["id"]]
         sums = [sum(p[key] for p in own if p["label"] == label) for key, label in _PARTS]
         groups[s["run_id"], s["host_id"]].append((s, [s["dur_ps"], *sums]))
