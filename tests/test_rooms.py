@@ -38,9 +38,11 @@ LATE_WITHIN = {
     # A decoder loads what fills its tables when it has a file, and a source what unpacks one.
     "formats": {"formats._session_runs", "formats.models.op_log"},
     "formats._profile_events": {"formats._chrome_rows"},
-    "formats.checkpoint": {"formats._checkpoint_roles"},
+    "formats.checkpoint": {"formats._checkpoint_rows"},
     "formats.chrome_trace": {"formats._chrome_rows"},
     "formats.event_file": {"formats._host_trace"},
+    "formats.safetensors": {"formats._checkpoint_rows"},
+    "formats.torch_checkpoint": {"formats._checkpoint_rows", "formats._torch_archive"},
     "formats.run_metadata": {"formats._capture_steps", "formats._host_trace"},
     "formats.tfprof_profile": {"formats._host_trace"},
     "formats.xla_dump": {"formats.xla.dump_tables"},

@@ -558,9 +558,9 @@ missing-time: Events without a time
     To do: Fix the program that wrote it.
 
 missing-values: Values of a checkpoint that are not where its index says
-    The index of a checkpoint names a file and a position for the values of each tensor. For some tensors the
+    A checkpoint names a file and a position for the values of each tensor. For some tensors the
     file is missing or ends too early, so they cannot be restored. They are still listed.
-    To do: Copy the `.data-*` files beside the index, or save the checkpoint again.
+    To do: Copy the `.data-*` files beside an index, or save the checkpoint again.
 
 module-input-only: Modules of which only the input was dumped
     Beside the programs that XLA dumped lie inputs of others (StableHLO): a filter such as
@@ -700,6 +700,11 @@ samples-without-times: Samples that tell no times
     Collapsed stacks and pprof's profiles tell how often each stack was seen, or how long, not when. The
     stacks are shown one after the other in alphabetical order: shares are right, moments are not.
     To do: To see the order in time, record in another format: py-spy's speedscope, or a trace.
+
+shared-values: Tensors of a checkpoint that are kept once
+    PyTorch stores the values of a tensor once, however many names it has: the weights of an embedding that
+    the last layer uses as well, for instance. The other names are listed, and add no elements and no bytes.
+    To do: Nothing.
 
 size-unknown: Executables whose size is not known
     A profile of JAX's device memory lists compiled programs. Some runtimes, such as that of TPUs, do not know

@@ -231,6 +231,44 @@ def test_other_databases_are_none(tmp_path, capsys):
     assert "No recording was found" in capsys.readouterr().err
 
 
+SAMPLED = (
+    "CREATE TABLE COMPOSITE_EVENTS (id INTEGER, start INTEGER, cpu INTEGER, globalTid INTEGER)",
+    "CREATE TABLE SAMPLING_CALLCHAINS"
+    " (id INTEGER, symbol INTEGER, module INTEGER, unresolved INTEGER, stackDepth INTEGER)",
+    "INSERT INTO StringIds VALUES (21, 'multiply(float*)'), (22, 'main'), (23, '/opt/lib/libx.so'),"
+    " (24, '0xffff'), (25, '[Max depth]')",
+    # Four moments on a core, 1 ms apart, and another one long after them.
+    "INSERT INTO COMPOSITE_EVENTS VALUES "
+    + ", ".join(f"({n}, {at * 10**6}, 0, {THREAD})" for n, at in enumerate((1, 2, 3, 4, 90), 1)),
+    "INSERT INTO SAMPLING_CALLCHAINS VALUES "
+    + ", ".join(f"({n}, 21, 23, 0, 0), ({n}, 22, 23, 0, 1), ({n}, 25, 25, 0, 2)" for n in (1, 2, 3))
+    + ", (4, 24, 23, 1, 0), (4, 22, 23, 0, 1), (5, 22, 23, 0, 0)",
+)
+
+
+def test_samples_of_processors_are_calls_beside_those_that_are_timed(tmp_path: Path) -> None:
+    """What successive samples share is one call; a sample stands for no more than the usual time between
+    two."""
+    path = database(tmp_path / "a.sqlite", *WORK, *SAMPLED)
+    rows = "SELECT name, depth, ts_ps, dur_ps FROM slice WHERE category = 'cpu_sample' ORDER BY ts_ps, depth"
+    begin_us = 1.5
+    assert ask(path, rows) == [
+        ("main", 0, round((1000 - begin_us) * US), 4000 * US),
+        ("multiply(float*)", 1, round((1000 - begin_us) * US), 3000 * US),
+        ("libx.so", 1, round((4000 - begin_us) * US), 1000 * US),
+        ("main", 0, round((90_000 - begin_us) * US), 1000 * US),
+    ]
+
+
+def test_the_answer_names_the_function_with_most_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(database(tmp_path / "a.sqlite", *SAMPLED)), "--no-cache"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "60.0 % of the samples of the processor are in multiply(float*)" in said
+    assert "of a Python program" not in said
+
+
 def test_a_database_of_scheduling_alone_is_told_so(tmp_path: Path) -> None:
     """Such a file is whole: to copy it again would bring nothing."""
     scheduled = (
@@ -243,7 +281,7 @@ def test_a_database_of_scheduling_alone_is_told_so(tmp_path: Path) -> None:
         ask(database(tmp_path / "a.sqlite", *scheduled), "SELECT 1")
     assert caught.value.happened == "Nothing in the file has a duration."
     assert caught.value.seen == (
-        "no kernels, copies, calls or ranges with their times; it holds 3 rows of SCHED_EVENTS, 1 row of "
-        "DIAGNOSTIC_EVENT"
+        "no kernels, copies, calls, ranges or stacks with their times; it holds 3 rows of SCHED_EVENTS, 1 "
+        "row of DIAGNOSTIC_EVENT"
     )
     assert "--trace=cuda,nvtx,osrt" in caught.value.todo

@@ -15,7 +15,7 @@ from stepscope.engines import are_unmet
 from tests.draw import UNIT_PS, Row, Tables, draw, reads_sums
 from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
-from tests.report import made_recordings
+from tests.report import made_programs, made_recordings
 from tests.tiers import cases
 
 FINDINGS = library.names("finding")
@@ -290,6 +290,24 @@ def test_collectives_overlap():
     assert (row["impact_ps"], row["union_ps"]) == (20 * UNIT_PS, 24 * UNIT_PS)
     after = "cpu/1 lane : [a:HorovodAllreduce]\ncpu/2 lane : " + " " * 20 + "[b:HorovodAllreduce]"
     assert "collectives_overlap" not in found(draw(after), ("collectives_overlap",))
+
+
+def test_calls_that_wait_for_collectives_share_no_links():
+    """A collective of a graph waits for all that is before it; streams show what was sent."""
+    rows = "gpu/1 lane! : [a:NcclAllReduce..]\ngpu/2 lane! :   [b:NcclAllReduce..]\n"
+    assert "collectives_overlap" not in found(draw(rows), ("collectives_overlap",))
+
+
+def test_custom_calls_that_only_tell_the_compiler_something_cost_nothing():
+    tables = made_programs.instructions()
+    (call,) = (row for row in tables.rows["hlo_instruction"] if row["opcode"] == "custom-call")
+    marks = ("Sharding", "AllocateBuffer", "xla.sdy.FuncResultSharding")
+    tables.rows["hlo_instruction"] += [
+        {**call, "id": 100 + number, "name": f"mark.{number}", "target": target}
+        for number, target in enumerate(marks)
+    ]
+    rows = found(tables, ("custom_calls_without_cost",))["custom_calls_without_cost"]
+    assert [row["called"] for row in rows] == ["xla_python_cpu_callback"]
 
 
 def test_compile_step():

@@ -908,6 +908,21 @@ def a_wait_for_what_was_not_recorded() -> Tables:
     return tables
 
 
+def samples_of_a_processor() -> Tables:
+    """Nothing that is recorded by its times fills the step; a profiler saw from outside what ran."""
+    tables = draw(
+        "step train : [train"
+        + "." * 53
+        + "]\ncpu/t thread : [a:add]\ncpu/s thread :       [solve"
+        + "." * 30
+        + "][sort........]"
+    )
+    for row in tables.rows["slice"]:
+        if row["name"] in ("solve", "sort"):
+            row["category"] = "cpu_sample"
+    return tables
+
+
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
     return _with_a_loader(an_input_pipeline(), 30)
@@ -1066,6 +1081,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         runs_of_a_session,
         one_run_of_a_session,
         waiting_for_what_is_not_recorded,
+        samples_of_a_processor,
         a_loop_in_the_graph,
         a_loop_of_ops_too_short_to_be_recorded,
         ops_without_a_core,

@@ -12,20 +12,25 @@ _SLOT = re.compile(
 """Slots of TensorFlow 1: the name of the weight, and behind it what the optimizer calls the slot."""
 _OBJECT_SLOT = re.compile(r"(?P<weight>.+)/\.OPTIMIZER_SLOT/.+/\.ATTRIBUTES/(?P<key>[^/]+)")
 """Slots of TensorFlow 2's object-based checkpoints."""
+_STATE_OF_TORCH = re.compile(r"(.*\.)?state\.\d+\.[^.]+")
+"""What an optimizer of PyTorch keeps of a weight, which it only numbers: a slot, or a count of its steps."""
 _OPTIMIZER = re.compile(
     r"(.*/)?(beta_?[12]_power(_\d+)?|learning_rate(_\d+)?|decay|momentum|rho|beta_[12])(/\.ATTRIBUTES/.+)?"
     r"|(.*/)?(optimizer|_optimizer|keras_api/optimizer)/.+"
 )
 """What an optimizer keeps beside its slots, and the variables of Keras' optimizers, which name no weight."""
 _STATISTIC = re.compile(
-    r"(.*/)?(moving_(mean|variance|avg|average|stddev)|running_(mean|var)|renorm_(mean|stddev)(_weight)?)"
+    r"(.*[/.])?(moving_(mean|variance|avg|average|stddev)|running_(mean|var)|renorm_(mean|stddev)(_weight)?)"
     r"(_\d+)?"
     r"(/local_step|/biased)?(/\.ATTRIBUTES/.+)?"
 )
 """Averages of what layers have seen, which normalisation keeps beside its weights."""
 _COUNTER = re.compile(
-    r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
+    r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*\.)?num_batches_tracked|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
 )
+
+_LEARNED_BY_NOTHING = ("int64", "bool")
+"""Types of positions, labels and masks: weights of quantized models have narrower ones."""
 
 
 def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, tuple[str, str | None]]:
@@ -33,7 +38,8 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
 
     weight: learned values, and other state of the model. statistic: averages of what a layer has seen,
     which no gradient changes. slot: what an optimizer keeps for each element of a
-    weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record.
+    weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record. data: whole
+    numbers of 64 bits and truths beside them, as positions and masks.
     """
     shapes = {name: tuple(shape) for name, _, shape in tensors}
     found: dict[str, tuple[str, str | None]] = {}
@@ -44,12 +50,16 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
             found[name] = ("slot", weight if weight in shapes else None)
         elif (weight := _weight_of(name, shapes)) is not None:
             found[name] = ("slot", weight)
+        elif _STATE_OF_TORCH.fullmatch(name):
+            found[name] = ("slot" if shapes[name] else "optimizer", None)
         elif dtype == "string" or _COUNTER.fullmatch(name):
             found[name] = ("counter", None)
         elif _OPTIMIZER.fullmatch(name):
             found[name] = ("optimizer", None)
         elif _STATISTIC.fullmatch(name):
             found[name] = ("statistic", None)
+        elif dtype in _LEARNED_BY_NOTHING:
+            found[name] = ("data", None)
         else:
             found[name] = ("weight", None)
     return found

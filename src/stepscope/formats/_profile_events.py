@@ -211,13 +211,19 @@ class Events:
                 todo="record for a shorter time, or at a lower rate",
             )
 
-    def stacks(self, samples: Iterable[tuple[Sequence[str], int, int]], pid: Any = 0, tid: Any = 0) -> None:
+    def stacks(
+        self,
+        samples: Iterable[tuple[Sequence[str], int, int]],
+        pid: Any = 0,
+        tid: Any = 0,
+        category: str | None = None,
+    ) -> None:
         """Adds samples as slices: (stack from the outermost frame, start, end), in order of time. What
         successive samples share is one slice."""
         self._pack()
         slices, lost, far, self.origin_ps = _core.stack_slices(
             samples,
-            lambda name: self._begun(name, pid, tid, None),
+            lambda name: self._begun(name, pid, tid, category),
             self._packed.extend,
             self.origin_ps,
             MOST_DEPTH,

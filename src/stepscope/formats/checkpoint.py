@@ -8,15 +8,13 @@ listed and counted in a note.
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import _core
 from stepscope.formats import HEAD_BYTES
 from stepscope.sources.source import Traits
-from stepscope.store_rows import note, put
+from stepscope.store_rows import note
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -30,7 +28,6 @@ CACHED = False
 
 MOST_PACKED_BYTES = 256 << 20
 """An index, or a V1 checkpoint, that has to be unpacked first may have so many bytes."""
-_FITS = 2**63 - 1
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -67,43 +64,13 @@ def steps(pieces: Pieces) -> None:
 
 
 def _store(path: str, pieces: Pieces, *, has_values: bool) -> Store:
-    from stepscope.formats._checkpoint_roles import roles_of
+    from stepscope.formats._checkpoint_rows import StoredTensor, store_of
 
     checkpoint = _core.Checkpoint(path)
-    tensors = checkpoint.tensors()
-    roles = roles_of([(name, dtype, shape) for name, dtype, shape, _, _ in tensors])
-    rows = [
-        {
-            "id": number,
-            "name": name,
-            "dtype": dtype,
-            "shape": json.dumps(shape, separators=(",", ":")),
-            "elements": _fitting(math.prod(shape)),
-            "bytes": _fitting(size),
-            "slices": slices,
-            "role": roles[name][0],
-            "weight": roles[name][1],
-        }
-        for number, (name, dtype, shape, size, slices) in enumerate(tensors)
-    ]
     absent = checkpoint.absent() if has_values else []
-    store = pieces.build()
-    put(store, "checkpoint_tensor", rows)
     notes = []
     if absent:
         name, offset, seen = absent[0]
         notes.append(note("missing-values", "missing", f"{name}: {seen}", len(absent), offset))
-    store.update_facts(
-        {
-            "producer": "tensorflow",
-            "content_hash": _core.hash_file(path),
-            "events_seen": len(rows),
-            "events_stored": len(rows),
-            "notes": notes,
-        }
-    )
-    return store
-
-
-def _fitting(value: int | None) -> int | None:
-    return value if value is not None and value <= _FITS else None
+    tensors = [StoredTensor(*row) for row in checkpoint.tensors()]
+    return store_of(pieces, _core.hash_file(path), "tensorflow", tensors, notes)

@@ -1,5 +1,5 @@
-"""Exports of Nsight Systems (`nsys export --type sqlite`): work of GPUs, CUDA's calls, and NVTX ranges, which
-PyTorch makes of its ops under `torch.autograd.profiler.emit_nvtx()`.
+"""Exports of Nsight Systems (`nsys export --type sqlite`): work of GPUs, CUDA's calls, NVTX ranges, which
+PyTorch makes of its ops under `torch.autograd.profiler.emit_nvtx()`, and samples of what processors ran.
 
 Format: the tables of <https://docs.nvidia.com/nsight-systems/UserGuide/index.html>. Which of them there are,
 and which columns they have, differs from version to version; what is not there is left out. Times are
@@ -8,8 +8,12 @@ nanoseconds of the host's clock.
 
 from __future__ import annotations
 
+import posixpath
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
+from statistics import median
 from typing import TYPE_CHECKING
 
 from stepscope.formats import Pieces
@@ -29,6 +33,15 @@ _CALLS = {"CUDNN_EVENTS": "cudnn", "CUBLAS_EVENTS": "cublas", "OSRT_API": "opera
 """Tables of the calls of other libraries, and the category of their slices."""
 _WAITS = ("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",)
 """Waits, which the calls of the threads show already."""
+_SAMPLES, _STACKS = "COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS"
+"""Moments at which a thread was seen on a core, and the calls that it was in."""
+SAMPLED = "cpu_sample"
+"""The category of calls that a sample shows."""
+_LONGEST_GAP = 2
+"""Times of the usual time between two samples of a thread that one of them may stand for."""
+_PERIOD_NS, _PS = 1_000_000, 1000
+_CUT = "[Max depth]"
+"""Stands for the frames of a stack that were not kept."""
 _GPUS = "TARGET_INFO_GPU"
 _ABOUT_GPUS = {
     "cuDevice": "id",
@@ -60,16 +73,21 @@ class _Export(Database):
     """An export that is being read into events."""
 
     producer = NAME
-    lacks = "kernels, copies, calls or ranges"
+    lacks = "kernels, copies, calls, ranges or stacks"
     todo = (
-        "record the program with `nsys profile --trace=cuda,nvtx,osrt` and export that: scheduling and "
-        "samples do not say what ran"
+        "record the program with `nsys profile --trace=cuda,nvtx,osrt` and export that: scheduling does not "
+        "say what ran"
     )
 
     def __init__(self, base: sqlite3.Connection) -> None:
         super().__init__(base)
         self.timed = [name for name in self.columns if self.has(name, "start", "end")]
-        self.begin(*((table, "start") for table in self._known()))
+        has_stacks = self.has(_SAMPLES, "id", "start", "globalTid") and self.has(
+            _STACKS, "id", "symbol", "module", "stackDepth"
+        )
+        self.sampled = [_SAMPLES] if has_stacks else []
+        self.begin(*((table, "start") for table in (*self._known(), *self.sampled)))
+        self.processes, self.names = self._names()
         self.is_of_several = self.number(f"SELECT COUNT(DISTINCT globalPid) FROM {_KERNELS}") > 1
 
     def _gpus(self) -> list[dict[str, int | str]]:
@@ -92,13 +110,15 @@ class _Export(Database):
         for spans in self._spans():
             self.add(spans)
         self._name_threads()
+        if self.sampled:
+            self._add_samples()
         self.events.devices = self._gpus()
         wall = "TARGET_INFO_SESSION_START_TIME"
         if self.has(wall, "utcEpochNs", "systemClockNs"):
             offset_ns = self.number(f"SELECT utcEpochNs - systemClockNs FROM {wall}")
             self.origin_unix_ns = self.start_ns + offset_ns if offset_ns > 0 else None
         for table in self.recorded():
-            if table not in self._known() and table not in _WAITS:
+            if table not in (*self._known(), *self.sampled) and table not in _WAITS:
                 self.leave_out(self.number(f"SELECT COUNT(*) FROM {quoted(table)}"), table)
 
     def _spans(self) -> Iterator[DatabaseSpans]:
@@ -177,7 +197,53 @@ class _Export(Database):
                 where = f"e.eventType = {kind} AND {chosen}"
                 yield DatabaseSpans(rows, name, category, _PID, tid, args, where)
 
+    def _add_samples(self) -> None:
+        """Calls that threads were seen in, on rows of their own: what the operating system and CUDA were
+        called for is timed exactly beside them."""
+        self.events.origin_ps = 0
+        period_ns = self._period_ns()
+        unresolved = "c.unresolved" if "unresolved" in self.columns[_STACKS] else "FALSE"
+        rows = self.base.execute(
+            f"SELECT {_PID}, {_TID}, e.id, e.start - {self.start_ns},"
+            f" CASE WHEN NOT {unresolved} THEN s.value END, COALESCE(m.value, '?') FROM {_SAMPLES} AS e"
+            f" INNER JOIN {_STACKS} AS c ON c.id = e.id"
+            " LEFT JOIN StringIds AS s ON s.id = c.symbol LEFT JOIN StringIds AS m ON m.id = c.module"
+            f" WHERE s.value IS NOT '{_CUT}' ORDER BY e.globalTid, e.start, e.id, c.stackDepth DESC"
+        )
+        for (pid, tid), thread in groupby(rows, key=itemgetter(0, 1)):
+            moments = [
+                (at_ns, tuple(symbol or posixpath.basename(module) for *_, symbol, module in calls))
+                for (_, at_ns), calls in groupby(thread, key=itemgetter(2, 3))
+            ]
+            process, name = self._named(pid, tid)
+            self.events.thread(pid, f"{tid} samples", process, f"samples of {name}")
+            self.events.stacks(_held_stacks(moments, period_ns), pid, f"{tid} samples", SAMPLED)
+
+    def _period_ns(self) -> int:
+        """The usual time between two samples of a thread."""
+        before = "LAG(start) OVER (PARTITION BY globalTid ORDER BY start)"
+        gaps = [gap for (gap,) in self.base.execute(f"SELECT start - {before} FROM {_SAMPLES}") if gap]
+        return round(median(gaps)) if gaps else _PERIOD_NS
+
     def _name_threads(self) -> None:
+        for table in (_CUDA, *_CALLS, _RANGES):
+            if table not in self.timed:
+                continue
+            is_started = f"e.eventType = {_STARTED}" if table == _RANGES else "FALSE"
+            for pid, tid, started in self.base.execute(
+                f"SELECT DISTINCT {_PID}, {_TID}, {is_started} FROM {table} AS e"
+            ):
+                process, name = self._named(pid, tid)
+                if started:
+                    self.events.thread(pid, f"{tid} ranges", process, f"ranges begun by {name}")
+                else:
+                    self.events.thread(pid, tid, process, name)
+
+    def _named(self, pid: int, tid: int) -> tuple[str, str]:
+        """What a process and a thread of it are called."""
+        return self.processes.get(pid, f"process {pid}"), self.names.get((pid, tid), f"thread {tid}")
+
+    def _names(self) -> tuple[dict[int, str], dict[tuple[int, int], str]]:
         processes: dict[int, str] = {}
         if {"globalPid", "name"} <= self.columns.get("PROCESSES", set()):
             rows = self.base.execute(
@@ -189,19 +255,18 @@ class _Export(Database):
             named = "ThreadNames AS e INNER JOIN StringIds AS s ON s.id = e.nameId"
             rows = self.base.execute(f"SELECT {_PID}, {_TID}, s.value FROM {named}")
             names = {(pid, tid): str(name) for pid, tid, name in rows}
-        for table in (_CUDA, *_CALLS, _RANGES):
-            if table not in self.timed:
-                continue
-            is_started = f"e.eventType = {_STARTED}" if table == _RANGES else "FALSE"
-            for pid, tid, started in self.base.execute(
-                f"SELECT DISTINCT {_PID}, {_TID}, {is_started} FROM {table} AS e"
-            ):
-                process = processes.get(pid, f"process {pid}")
-                name = names.get((pid, tid), f"thread {tid}")
-                if started:
-                    self.events.thread(pid, f"{tid} ranges", process, f"ranges begun by {name}")
-                else:
-                    self.events.thread(pid, tid, process, name)
+        return processes, names
+
+
+def _held_stacks(
+    moments: Sequence[tuple[int, tuple[str, ...]]], period_ns: int
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """What each moment stands for, in picoseconds: the time to the next one, and the usual one where the
+    thread was not on a core meanwhile."""
+    gaps = [later[0] - sooner[0] for sooner, later in pairwise(moments)]
+    for (at_ns, stack), gap_ns in zip(moments, [*gaps, period_ns], strict=True):
+        held_ns = gap_ns if gap_ns <= _LONGEST_GAP * period_ns else period_ns
+        yield stack, at_ns * _PS, (at_ns + held_ns) * _PS
 
 
 _COPY_KIND = (

@@ -333,6 +333,12 @@ def _python(judgement: Judgement) -> str:
     return f": {shortened(judgement.op_type)} calls {called}"
 
 
+def _sampled(call: tuple[str, float]) -> str:
+    """In which function a processor was seen."""
+    name, share = call
+    return f"; {units.show(share, 'ratio')} of the samples of the processor are in {shortened(name)}"
+
+
 def _unknown(judgement: Judgement) -> str:
     """The line in which the time passes, or how to find out."""
     if judgement.sampled:
@@ -345,6 +351,8 @@ def _unknown(judgement: Judgement) -> str:
     if judgement.awaited_ps is not None:
         awaited = units.show(judgement.awaited_ps, "ps")
         return f": for {awaited} the host waits for a device, and what that did then was not recorded"
+    if judgement.sampled_call is not None:
+        return before + _sampled(judgement.sampled_call)
     if not judgement.of_ops:
         return before  # The program may be in any language.
     if judgement.launches_alone:

@@ -43,7 +43,8 @@ def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:
 
 
 def _checkpoints(rows_of: Mapping[str, Rows]) -> Iterable[str]:
-    """One sentence for each of the first checkpoints, weights apart from what optimizers keep."""
+    """One sentence for each of the first checkpoints, weights apart from what optimizers keep. A tensor that
+    was stored alone is no model."""
     paths = list(dict.fromkeys(row["path"] for row in rows_of["checkpoint_tensors"]))
     for path in paths[:3]:
         rows = [row for row in rows_of["checkpoint_tensors"] if row["path"] == path]
@@ -51,7 +52,7 @@ def _checkpoints(rows_of: Mapping[str, Rows]) -> Iterable[str]:
         name = path.rpartition("/")[2].removesuffix(".index")
         sentence = f"{name}: {units.count(tensors, 'tensor')}, {units.show(size, 'bytes')}"
         of = {row["role"]: row for row in rows}
-        if weights := of.get("weight"):
+        if tensors > 1 and (weights := of.get("weight")):
             sentence += f"; {units.count(weights['parameters'], 'parameter')} of the model in "
             sentence += f"{units.show(weights['tensor_bytes'], 'bytes')}, the largest {weights['largest']}"
         if statistics := of.get("statistic"):

@@ -150,9 +150,10 @@ def look(path: Path, shown: str, formats: Formats, spool: Spool) -> Inspection:
         return Inspection((), (Skipped(shown, "damaged-archive", reason(error)),))
     except OSError as error:
         return Inspection((), (Skipped(shown, "no-access", error.strerror or str(error)),))
-    if is_zip(start.taken) or is_tar(start.head):
-        return _archive(path, shown, size, start.packing, formats, spool)
     name = packless(PurePosixPath(shown).name)
+    is_archive = is_zip(start.taken) or is_tar(start.head)
+    if is_archive and formats.recognise(start.head, name) is None:
+        return _archive(path, shown, size, start.packing, formats, spool)
     if start.packing in ("bz2", "xz"):
         place = ByteLocation(str(path), unpack=(start.packing,))
     else:

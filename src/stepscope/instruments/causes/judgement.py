@@ -307,6 +307,9 @@ class Explanation:
     """Where the cause is unknown and no step is known, what of it passes before the first op."""
     awaited_ps: int | None = None
     """Where the cause is unknown, what of a mean step passes in calls that wait for a device."""
+    sampled_call: tuple[str, float] | None = None
+    """Where the cause is unknown: the function in which most samples of the processor lie, and their part of
+    all."""
     launches_alone: bool = False
     """Whether the cause is unknown, and of an accelerator only launches were recorded."""
     garbage: GarbageCollection | None = None

@@ -31,6 +31,7 @@ class UnknownThresholds(CauseThresholds):
     waits: float = tuned(
         0.5, "it is waiting for a device when this part of it passes in calls that wait for one"
     )
+    of_call: float = tuned(0.2, "the function with so many of the samples of processors is named")
     of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=(0.0, inf))
 
 
@@ -40,6 +41,13 @@ def _launches_alone(host: HostSteps) -> bool:
     place = [field.name for field in found.columns].index("run_id")
     rows = host.query(found.statement).rows()
     return any(row[place : place + 2] == (host.run_id, host.host_id) for row in rows)
+
+
+def sampled_call(host: HostSteps, least: float) -> tuple[str, float] | None:
+    """The function with most samples of the processor, where it has at least such a part of them."""
+    rows = host.ask("sampled_calls")
+    share = rows[0][1] / sum(row[1] for row in rows) if rows else 0.0
+    return (rows[0][0], share) if share >= least else None
 
 
 class UnknownCause(Cause):
@@ -58,6 +66,7 @@ class UnknownCause(Cause):
         return Explanation(
             before_ps=min(before_ps, ps_per_step) if telling else None,
             launches_alone=_launches_alone(host),
+            sampled_call=sampled_call(host, self.thresholds.of_call),
             awaited_ps=self.awaited_ps(host, ps_per_step),
         )
 

@@ -14,7 +14,7 @@
 --   runs them in one background thread, and NCCL shares the links between them: two that overlap take as
 --   long as one after the other. Adding up the rows counts that time twice, so communication is judged by
 --   the time in which any collective runs.
--- formula: union = length of the union of the collectives' intervals on a device; impact = sum of their
+-- formula: of collectives themselves, and not of calls that wait for one: union = length of the union of the collectives' intervals on a device; impact = sum of their
 --   durations - union; overlap_share = impact / sum. Reported from two rows and overlap_share >= 0.2.
 -- columns:
 --   impact_ps | ps | Counted twice | time of collectives that others cover
@@ -28,7 +28,7 @@ WITH ordered AS (
     columns!(o, run_id, host_id, source_id, device, track_id, ts_ps, end_ps),
     covered!(o.end_ps, o.ts_ps, o.slice_id, o.source_id, o.device) AS covered_ps
   FROM op_slice AS o
-  WHERE o.class = 'communication'
+  WHERE o.class = 'communication' AND o.works
 ),
 
 devices AS (

@@ -1,0 +1,48 @@
+"""What torch.save() writes, .pt and .pth: which tensors it keeps, how large, and what each is for.
+
+Format: a zip archive whose member data.pkl is a pickle of the object, with the values in members beside it;
+before PyTorch 1.6 a file of several pickles, of which the fourth is that of the object. Programs of
+TorchScript are such archives as well. Nothing of a pickle is run; values stay where they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope import _core
+from stepscope.formats import Writer
+from stepscope.sources.source import Traits
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+NAME = "torch_checkpoint"
+TRAITS = Traits(kind="checkpoint", endings=(".pt", ".pth", ".bin", ".ckpt"))
+WRITERS = {NAME: Writer("pytorch")}
+CACHED = False
+"""It is quickly listed, however large it is."""
+MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+"""How a file of PyTorch before 1.6 begins: a pickle of its magic number."""
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """The magic number, or an archive that begins with the pickle of an object."""
+    length = int.from_bytes(head[26:28], "little")
+    is_archive = head.startswith(b"PK\x03\x04") and head[30 : 30 + length].endswith(b"/data.pkl")
+    return is_archive or head.startswith(MAGIC)
+
+
+def build(pieces: Pieces) -> Store:
+    """Its tensors. Damaged when it cannot be followed to its end; Unreadable when it is gone."""
+    from stepscope.formats._checkpoint_rows import store_of
+    from stepscope.formats._torch_archive import listing
+
+    with pieces.on_disk() as path:
+        rows, notes, data = listing(str(path))
+    return store_of(pieces, _core.hash_bytes(data), NAME, rows, notes)
+
+
+def steps(pieces: Pieces) -> None:
+    """A checkpoint has no time, so that there are no steps to recover."""
+    return None
