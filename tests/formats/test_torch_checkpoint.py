@@ -16,6 +16,7 @@ from stepscope import formats
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.formats import HEAD_BYTES
+from stepscope.formats.torch_checkpoint import MAGIC as MAGIC_PICKLE
 from stepscope.session import trace
 
 QUERY = "select name, dtype, shape, elements, bytes, slices, role from checkpoint_tensor order by id"
@@ -197,6 +198,36 @@ def test_what_is_cut_says_so(tmp_path: Path, cut: float) -> None:
         rows(path)
 
 
+_NAME = b"ctorch._tensor\n_rebuild_from_type_v2\n"
+HOSTILE = {
+    "a call within a call": b"\x80\x02"
+    + _NAME
+    + (b"(" + _NAME + b"K\0") * 50_000
+    + b"K\0"
+    + b"t" * 50_000
+    + b"R.",
+    "a key that doubles 200 times": b"\x80\x02}(K\1" + b"2\x86" * 200 + b"K\1u.",
+    "values that double 200 times": b"\x80\x02}(K\1K\1" + b"2\x86" * 200 + b"u.",
+    "a dict in itself": b"\x80\x02}q\0(K\1h\0u.",
+    "a petabyte": b"\x80\x04\x8e" + (1 << 50).to_bytes(8, "little") + b"abc",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("older", [False, True])
+def test_a_pickle_that_is_no_object_ends_in_an_error(tmp_path: Path, name: str, older: bool) -> None:
+    path = tmp_path / "model.pt"
+    if older:
+        path.write_bytes(MAGIC_PICKLE + b"\x80\x02K\1." * 2 + HOSTILE[name])
+    else:
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("archive/data.pkl", HOSTILE[name])
+    with pytest.raises(StepscopeError) as caught:
+        rows(path)
+    assert caught.value.slug == "unreadable-source"
+
+
 def test_an_archive_of_recordings_is_still_opened(tmp_path: Path) -> None:
     path = tmp_path / "traces.zip"
     with zipfile.ZipFile(path, "w") as file:
@@ -234,7 +265,16 @@ def test_values_that_are_cut_off_are_counted(tmp_path: Path) -> None:
     assert notes == [("missing-values", 2)]
 
 
-@pytest.mark.parametrize("header", [{"a": {"dtype": "F32"}}, {"a": {"dtype": "F32", "shape": 1}}])
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"a": {"dtype": "F32"}},
+        {"a": {"dtype": "F32", "shape": 1}},
+        {"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}},
+        {"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}},
+        {"a": {"dtype": "F32", "shape": [1] * 1_000, "data_offsets": [0, 4]}},
+    ],
+)
 def test_a_header_of_something_else_is_refused(tmp_path: Path, header: Any) -> None:
     with pytest.raises(StepscopeError, match="is no tensor"):
         rows(safetensors(tmp_path / "model.safetensors", header))

@@ -38,8 +38,8 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
 
     weight: learned values, and other state of the model. statistic: averages of what a layer has seen,
     which no gradient changes. slot: what an optimizer keeps for each element of a
-    weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record. data: whole
-    numbers of 64 bits and truths beside them, as positions and masks.
+    weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record. data:
+    integers of 64 bits and booleans beside them, as positions and masks.
     """
     shapes = {name: tuple(shape) for name, _, shape in tensors}
     found: dict[str, tuple[str, str | None]] = {}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
+MOST_DIMENSIONS = 64
+"""As PyTorch has it; a tensor of TensorFlow has 254 at most, and none has many."""
 _FITS = 2**63 - 1
 _BITS = re.compile(r"[a-z]+(\d+)")
 

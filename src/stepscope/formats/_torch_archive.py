@@ -6,6 +6,7 @@ import io
 import math
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,13 +60,13 @@ def _rows(found: Sequence[tuple[str, PickledTensor]]) -> tuple[list[StoredTensor
     """The tensors with what each keeps for itself: one that another keeps already adds no bytes."""
     rows: list[StoredTensor] = []
     first: dict[Any, str] = {}
-    names: set[str] = set()
+    names: Counter[str] = Counter()
     shared: list[tuple[str, str]] = []
     for name, tensor in found:
         name = name or "tensor"
-        while name in names:
-            name += "'"
-        names.add(name)
+        names[name] += 1
+        if names[name] > 1:
+            name = f"{name} ({names[name]})"
         bits = dtype_bits(tensor.dtype)
         size = None if bits is None else math.prod(tensor.shape) * bits // 8
         key = (tensor.storage.key, tensor.offset, math.prod(tensor.shape))

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from stepscope.formats import Damaged
+from stepscope.formats._checkpoint_rows import MOST_DIMENSIONS
 
-_MOST_VALUES = 20_000_000
+_MOST_VALUES = 5_000_000
 _MOST_DEPTH = 100
 _STORAGES = {
     "Double": "float64",
@@ -33,6 +34,7 @@ _STORAGES = {
     "QInt32": "qint32",
 }
 """Types of elements, by what PyTorch calls their storage."""
+_SCALARS = (str, int, float, bytes, type(None))
 _OF_MODULES = ("_parameters", "_buffers", "_modules")
 """Where a module keeps its tensors and modules: not part of their names."""
 
@@ -106,8 +108,10 @@ def read_pickle(file: BinaryIO) -> Any:
     """The value of the pickle that begins here. Damaged when it is none that can be followed."""
     try:
         return _Machine().run(file)
-    except (ValueError, IndexError, KeyError, TypeError, UnicodeDecodeError, OverflowError) as error:
-        raise Damaged(f"its pickle cannot be followed: {error or type(error).__name__}") from error
+    except (
+        ValueError, IndexError, KeyError, TypeError, OverflowError, RecursionError, MemoryError,
+    ) as error:  # fmt: skip
+        raise Damaged(f"its pickle cannot be followed: {str(error) or type(error).__name__}") from error
 
 
 class _Machine:
@@ -235,7 +239,12 @@ class _Machine:
         items = target.items if isinstance(target, _PickledCall) else target
         if not isinstance(items, dict):
             raise ValueError("keys are set in what has none")
-        items.update(zip(pairs[::2], pairs[1::2], strict=True))
+        for key, value in zip(pairs[::2], pairs[1::2], strict=True):
+            # Tuples within tuples take as long to hash as they are long when written out.
+            plain = isinstance(key, _SCALARS) or (
+                isinstance(key, tuple) and all(isinstance(part, _SCALARS) for part in key)
+            )
+            items[key if plain else f"key {len(items)}"] = value
 
     def _extend(self, values: Sequence[Any]) -> None:
         target = self.stack[-1]
@@ -248,7 +257,9 @@ class _Machine:
 
     def _on_stack_global(self) -> None:
         module, name = self.stack[-2:]
-        self.stack[-2:] = [PickledName(str(module), str(name))]
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise ValueError("a name is no text")
+        self.stack[-2:] = [PickledName(module, name)]
 
     def _on_binpersid(self) -> None:
         self.stack[-1] = _persistent(self.stack[-1])
@@ -277,10 +288,16 @@ def _persistent(place: Any) -> Any:
     if not isinstance(place, tuple) or len(place) < 5 or place[0] != "storage":
         return _PickledCall()
     _, kind, key, _, elements = place[:5]
-    if not isinstance(elements, int):
+    if not isinstance(elements, int) or not isinstance(key, (str, int)):
         return _PickledCall()
     name = kind.name.removesuffix("Storage") if isinstance(kind, PickledName) else ""
     return Storage(str(key), _STORAGES.get(name, "uint8"), elements)
+
+
+def _is_shape(value: Any) -> bool:
+    if not isinstance(value, tuple) or len(value) > MOST_DIMENSIONS:
+        return False
+    return all(isinstance(side, int) and 0 <= side < 2**63 for side in value)
 
 
 def _made(called: Any, args: Any) -> Any:
@@ -299,6 +316,6 @@ def _made(called: Any, args: Any) -> Any:
         # Since types that no storage has a name of, behind the gradient and its hooks.
         if len(args) > 6 and isinstance(args[6], PickledName):
             dtype = args[6].name
-        if isinstance(offset, int) and isinstance(shape, tuple) and all(isinstance(n, int) for n in shape):
+        if isinstance(offset, int) and _is_shape(shape):
             return PickledTensor(storage, dtype, offset, shape)
     return _PickledCall(args)

@@ -5,11 +5,10 @@ Format: <https://huggingface.co/docs/safetensors>: the length of a header, the h
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from stepscope import _core, units
+from stepscope import _core, strict_json, units
 from stepscope.formats import Damaged, Writer
 from stepscope.sources.source import Traits
 from stepscope.store_rows import note
@@ -49,8 +48,8 @@ def build(pieces: Pieces) -> Store:
             length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
             text = file.read(length)
         try:
-            header = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            header = strict_json.parse(text)
+        except strict_json.OddJson as error:
             cut = len(text) < length
             raise Damaged(
                 "it ends within its header" if cut else f"its header is no JSON: {error}"
@@ -73,14 +72,17 @@ def steps(pieces: Pieces) -> None:
 
 def _tensor(name: str, entry: Any) -> tuple[StoredTensor, int]:
     """A tensor, and where its values end."""
-    from stepscope.formats._checkpoint_rows import StoredTensor
+    from stepscope.formats._checkpoint_rows import MOST_DIMENSIONS, StoredTensor
 
     try:
         begin, end = entry["data_offsets"]
-        shape = [int(side) for side in entry["shape"]]
-        return StoredTensor(name, _dtype(str(entry["dtype"])), shape, int(end) - int(begin)), int(end)
+        shape, dtype = list(entry["shape"]), entry["dtype"]
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"what it tells of {name} is no tensor") from error
+    whole = all(type(number) is int and number >= 0 for number in (begin, end, *shape))
+    if not whole or len(shape) > MOST_DIMENSIONS or begin > end or not isinstance(dtype, str):
+        raise Damaged(f"what it tells of {name} is no tensor")
+    return StoredTensor(name, _dtype(dtype), shape, end - begin), end
 
 
 def _dtype(text: str) -> str:

@@ -3,8 +3,8 @@
 -- question: What do the checkpoints keep: how many parameters, how many bytes, and for what?
 -- reads: checkpoint_tensor, source
 -- notes: The name of a tensor shows what it is for: a slot is what an optimizer keeps for each element of a
---   weight, a statistic a moving average of a layer (moving_mean, moving_variance), which is not trained. Whole
---   numbers of 64 bits and truths are data, as positions and masks; other state of a model counts as weight.
+--   weight, a statistic a moving average of a layer (moving_mean, moving_variance), which is not trained. Integers
+--   of 64 bits and booleans are data, as positions and masks; other state of a model counts as weight.
 --   Tensors whose size only the values reveal add no bytes; what is kept as another one adds no elements either.
 -- columns:
 --   run_id | text | Run | name of the run
