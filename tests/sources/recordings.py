@@ -28,6 +28,7 @@ class Fakes:
     traits = staticmethod(formats.traits)
     described = staticmethod(formats.described)
     twins = staticmethod(formats.twins)
+    copies = staticmethod(formats.copies)
     numbered = staticmethod(formats.numbered)
 
     def recognise(self, head: bytes, name: str) -> Claim | None:

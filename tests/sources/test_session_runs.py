@@ -80,6 +80,38 @@ def test_forms_of_the_same_runs_count_once(tmp_path, forms):
     )
 
 
+def test_forms_in_folders_beside_each_other_count_once(tmp_path):
+    """A program keeps run metadata in one folder and timelines in another."""
+    for form in ("run_meta", "timeline", "merged"):
+        (tmp_path / "out" / form).mkdir(parents=True)
+        write(tmp_path / "out" / form, form)
+    write(tmp_path / "alone", "run_meta")
+    assert asked(tmp_path / "out") == asked(tmp_path / "alone")
+    trace = stepscope.open(str(tmp_path / "out"))
+    assert {Path(path).parent.name for (path,) in trace.query("SELECT path FROM source").rows()} == {
+        "run_meta"
+    }
+    ((runs,),) = trace.query("SELECT count(*) FROM run").rows()
+    assert runs == 1
+
+
+def test_event_files_are_searched_where_other_folders_hold_their_runs(tmp_path, monkeypatch):
+    events = SAMPLES / "event_file" / "events.out.tfevents.1795163227.vm"
+    for folder in ("logs", "others"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(events, tmp_path / folder)
+    looked = []
+    read = _session_runs._read
+    monkeypatch.setattr(_session_runs, "_read", lambda source: looked.append(source.name) or read(source))
+    assert len(stepscope.open(str(tmp_path)).sources) == 2
+    assert looked == []
+    (tmp_path / "timelines").mkdir()
+    for timeline in (SAMPLES / "profiler_hook").glob("*.json"):
+        shutil.copy(timeline, tmp_path / "timelines")
+    names = sorted(source.name for source in stepscope.open(str(tmp_path)).sources)
+    assert names == [events.name, "timeline-15.json", "timeline-20.json"]  # it has steps 5 and 10
+
+
 def test_a_merge_of_more_runs_is_fuller(tmp_path):
     """The merge has twelve runs, the files beside it six of them."""
     for one in SESSION.glob("*.gz"):

@@ -15,6 +15,7 @@ and, where the format is special,
     TRAITS = Traits(kind="graph") what holds of all its files: kind, steps, … (stepscope.sources.source)
     WRITERS = {"toy": Writer()}   what is known of its writers, by the producer that build() names
     TWINS = (rule, …)             rules that find files which say again what another of their folder says
+    COPIES = (rule, …)            such rules for the files of all folders, which go by content alone
     CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
     fill(store, source, spool)    adds tables to those of build() where all are asked for
     steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
@@ -102,6 +103,7 @@ class Format(NamedTuple):
     traits: Traits = Traits()
     writers: Mapping[str, Writer] = WRITERS
     twins: Sequence[Rule] = ()
+    copies: Sequence[Rule] = ()
     cached: bool = True
     fill: Callable[[Store, Source, Spool], None] | None = None
 
@@ -122,6 +124,7 @@ def formats() -> tuple[Format, ...]:
             getattr(module, "TRAITS", Traits()),
             {**WRITERS, **getattr(module, "WRITERS", {})},
             getattr(module, "TWINS", ()),
+            getattr(module, "COPIES", ()),
             getattr(module, "CACHED", True),
             getattr(module, "fill", None),
         )
@@ -160,8 +163,13 @@ def traits(name: str) -> Traits:
 
 
 def twins() -> Sequence[Rule]:
-    """The rules of all formats about files that say again what another says."""
+    """The rules of all formats about files that say again what another of their folder says."""
     return [rule for fmt in formats() for rule in fmt.twins]
+
+
+def copies() -> Sequence[Rule]:
+    """The rules of all formats about files that say again what another of any folder says."""
+    return [rule for fmt in formats() for rule in fmt.copies]
 
 
 def numbered(sources: Sequence[Source]) -> list[Source]:

@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from stepscope import protobuf, strict_json
+from stepscope.formats import _twins
 from stepscope.formats._timeline_origin import is_timeline
 from stepscope.sources.damage import DamagedArchive
 from stepscope.sources.same_capture import Twin
@@ -33,8 +34,21 @@ _QUOTED = b'"_SOURCE"'
 def twins(folder: Sequence[Source]) -> Iterator[Twin]:
     """Files of which every run is in another file as well, or in several."""
     candidates = [source for source in folder if _rank(source) is not None]
-    if len(candidates) < 2:
-        return
+    if len(candidates) > 1:
+        yield from _copies_among(candidates)
+
+
+def copies(sources: Sequence[Source]) -> Iterator[Twin]:
+    """The same for files of several folders. Event files, which may be many and large, are searched where
+    other files hold runs of a session and their tags name run metadata."""
+    candidates = [source for source in sources if _rank(source) is not None]
+    others = [source for source in candidates if source.format != "event_file"]
+    if len(candidates) > 1 and any(run_begins(source) for source in others):
+        tagged = [src for src in candidates if src.format == "event_file" and _twins.tagged_steps(src)]
+        yield from _copies_among([*others, *tagged])
+
+
+def _copies_among(candidates: Sequence[Source]) -> Iterator[Twin]:
     runs = {candidate.path: found for candidate in candidates if (found := run_begins(candidate))}
     _name_runs_of_profiles(candidates, runs)
     held = [candidate for candidate in candidates if candidate.path in runs]

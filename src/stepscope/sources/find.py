@@ -33,7 +33,7 @@ from stepscope.sources.places import (
     ranks_told_within,
     source_of,
 )
-from stepscope.sources.same_capture import choose
+from stepscope.sources.same_capture import OF_A_FOLDER, choose
 from stepscope.sources.source import ByteLocation, Piece, Skipped, Source
 from stepscope.sources.spool import Spool
 
@@ -180,8 +180,11 @@ class _Gathered:
                 result += members
                 continue
             ordered = sorted(members, key=lambda member: member.path)
-            kept, left_out = choose(ordered, frozenset(self.explicit), self.formats.twins())
+            kept, left_out = choose(ordered, frozenset(self.explicit), (*OF_A_FOLDER, *self.formats.twins()))
             result += self.formats.numbered(kept)
+            self.skipped.extend(left_out)
+        if len(by_folder) > 1:
+            result, left_out = choose(result, frozenset(self.explicit), self.formats.copies())
             self.skipped.extend(left_out)
         return result
 

@@ -42,7 +42,10 @@ class Formats(Protocol):
         """What the format of this name says of all its files."""
 
     def twins(self) -> Sequence[Rule]:
-        """Rules about files that say again what another says."""
+        """Rules about files that say again what another of their folder says."""
+
+    def copies(self) -> Sequence[Rule]:
+        """Such rules about files of all folders."""
 
     def numbered(self, sources: Sequence[Source]) -> list[Source]:
         """The sources of one folder, with numbers of steps where only their content tells an order."""

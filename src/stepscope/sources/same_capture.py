@@ -2,7 +2,8 @@
 
 People keep x.json beside x.json.gz, and profilers write one capture in several formats, which formats know
 (see stepscope.formats). Reading all of them would count every event two or three times, so only the richest
-is read. Only files in the same folder are compared, and a file that the user names is always read.
+is read. Only files in the same folder are compared, unless their content alone proves that they are the same,
+and a file that the user names is always read.
 """
 
 from __future__ import annotations
@@ -16,17 +17,16 @@ from stepscope.sources.source import Skipped, Source
 Twin = tuple[Source, Source, str]
 """The one not read, the one read instead, and why."""
 Rule = Callable[[list[Source]], Iterator[Twin]]
-"""Finds twins among the sources of one folder."""
+"""Finds twins among the sources of one folder, or of all."""
 
 
 def choose(
-    folder: list[Source], explicit: frozenset[str], rules: Sequence[Rule] = ()
+    sources: list[Source], explicit: frozenset[str], rules: Sequence[Rule]
 ) -> tuple[list[Source], list[Skipped]]:
-    """The sources of one folder to read, each with a note about the files it replaces, and those left out.
-    rules: those of formats, tried after packed and text forms of a file."""
-    kept = list(folder)
+    """The sources to read, each with a note about the files it replaces, and those left out."""
+    kept = list(sources)
     skipped: list[Skipped] = []
-    for rule in (_packed_twins, _text_twins, *rules):
+    for rule in rules:
         # The winner's path, because notes make new objects of the sources.
         losers: dict[str, tuple[str, str]] = {}
         for loser, winner, why in rule(kept):
@@ -76,3 +76,7 @@ def _stem(source: Source) -> str:
 
 def _is_text(source: Source) -> bool:
     return source.name.endswith((".pbtxt", ".prototxt"))
+
+
+OF_A_FOLDER: tuple[Rule, ...] = (_packed_twins, _text_twins)
+"""Rules for files of any format, by their names."""

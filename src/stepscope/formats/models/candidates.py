@@ -56,6 +56,7 @@ class _WithModels:
     described = staticmethod(formats.described)
     traits = staticmethod(formats.traits)
     twins = staticmethod(formats.twins)
+    copies = staticmethod(formats.copies)
     numbered = staticmethod(formats.numbered)
 
     def recognise(self, head: bytes, name: str) -> Recognised | None:
