@@ -353,7 +353,7 @@ def draw(text: str, producer: str = "tf_profiler") -> Tables:
             if label not in tracks:
                 tracks[label] = len(tracks)
                 real = kind.rstrip("!?")
-                facts = {"name": name, "process": device, "device_id": devices[device]}
+                facts = {"name": name, "process": device, "origin": label, "device_id": devices[device]}
                 records = _RECORDS.get(kind[-1], "execution")
                 tables.add("track", id=tracks[label], kind=real, records=records, **facts)
             slices.append({**_named(shown), "track_id": tracks[label], "ts_ps": ts_ps, "dur_ps": dur_ps})

@@ -156,6 +156,19 @@ def test_a_file_of_a_graph_is_no_empty_recording(tmp_path: Path) -> None:
     assert told.next_commands == (f"stepscope graph {path}",)
 
 
+def test_a_graph_without_nodes_is_no_missing_graph(tmp_path: Path) -> None:
+    """As a FileWriter writes it that was given the graph before anything was in it."""
+    empty = proto("core.framework.graph_pb2").GraphDef()
+    empty.versions.producer = 134
+    events = [event_pb2.Event(wall_time=1.5, file_version="brain.Event:2")]
+    events.append(event_pb2.Event(wall_time=2.5, graph_def=empty.SerializeToString()))
+    (note,) = reference.decode(b"".join(record(e.SerializeToString()) for e in events), "event_file").facts[
+        "notes"
+    ]
+    said = "2 records with a graph that has no nodes, and no run metadata: 1 file_version, 1 graph_def"
+    assert (note["slug"], note["detail"]) == ("no-trace-in-events", said)
+
+
 @pytest.mark.repeats("reads recordings that do not ship")
 def test_a_file_of_a_keras_model_keeps_its_configuration() -> None:
     path = corpus.path("events/keras_tensorboard/train/events.out.tfevents.1795165230.vm.23083.0.v2")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stepscope import library
 from stepscope.session import trace
 
 _CPU, _GPU = "/job:localhost/replica:0/task:0/cpu:0", "/job:localhost/replica:0/task:0/gpu:0"
@@ -47,6 +48,37 @@ def test_each_executor_of_a_session_begins_it_and_now_one_is_the_first_now_anoth
     assert _steps(tmp_path, runs) == [(0, 100, "file"), (1000, 100, "file"), (2000, 100, "file")]
 
 
-def test_sessions_that_run_other_ops_are_not_told_apart(tmp_path: Path) -> None:
+def test_sessions_that_run_other_ops_are_told_apart(tmp_path: Path) -> None:
+    """A program that runs its generator and its discriminator in turn."""
     other = [(_CPU, "_SOURCE", 1000, 2), (_CPU, "Save", 1010, 50)]
-    assert _steps(tmp_path, [_run(0, _CPU), other]) == [(0, 1060, "file")]
+    assert _steps(tmp_path, [_run(0, _CPU), other]) == [(0, 100, "file"), (1000, 60, "file")]
+
+
+def test_executors_that_run_within_an_op_are_no_sessions(tmp_path: Path) -> None:
+    within = [(_CPU, "_SOURCE", 30, 1), (_CPU, "Mul", 32, 20)]
+    call = [(_CPU, "_SOURCE", 0, 1), (_CPU, "PartitionedCall", 10, 80), *within, (_CPU, "Add", 91, 9)]
+    assert _steps(tmp_path, [call]) == [(0, 100, "file")]
+
+
+def _evaluated(begin: int, dur: int) -> list[tuple[str, str, int, int]]:
+    return [(_CPU, "_SOURCE", begin, 2), (_CPU, "Mean", begin + 2, dur)]
+
+
+def _trained(begin: int, dur: int) -> list[tuple[str, str, int, int]]:
+    return [*_evaluated(begin, dur), (_CPU, "ApplyGradientDescent", begin + dur + 2, 3)]
+
+
+def _kinds(folder: Path) -> list[str]:
+    with trace.open(folder / "timeline.json", cache=False) as opened:
+        return [kind for (kind,) in opened.query("SELECT kind FROM step ORDER BY ts_ps").rows()]
+
+
+def test_runs_that_train_are_of_another_kind_than_those_beside_them(tmp_path: Path) -> None:
+    """An evaluation within the loop is no slow step."""
+    runs = [run for i in range(5) for run in (_trained(1000 * i, 20), _evaluated(1000 * i + 100, 500))]
+    _steps(tmp_path, runs)
+    assert _kinds(tmp_path) == ["train", "unknown"] * 5
+    with trace.open(tmp_path / "timeline.json", cache=False) as opened:
+        assert opened.ask(library.named("slow_step")).rows() == []
+    _steps(tmp_path, runs[::2])
+    assert _kinds(tmp_path) == ["unknown"] * 5

@@ -148,6 +148,8 @@ def test_what_a_session_gives_back_is_copied_as_what_it_is_fed() -> None:
     whole = 10 * limits.copied_byte_ps + 1_000 * limits.fetched_byte_ps
     assert session_runs._copied(cast(Callable[..., Any], query)) == {("run", "host"): whole}
     assert runs_graph("tensorflow/python/client/session.py", "BaseSession._call_tf_sessionrun")
+    assert runs_graph("tensorflow_core/python/client/session.py", "__call__")  # the callable of Keras 1
+    assert not runs_graph("requests/session.py", "Session.__call__")
 
 
 def test_a_generator_is_told_as_it_is_written() -> None:

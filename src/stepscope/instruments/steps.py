@@ -15,6 +15,7 @@ source never overlap.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,6 +45,9 @@ SOURCE_OP = "_SOURCE"
 """The node that every run of a graph begins with."""
 FETCH = "IteratorGetNext"
 """What ops that fetch a batch of a pipeline of TensorFlow are called, and more behind it."""
+_UPDATES = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]")
+"""Types of ops by which optimizers of TensorFlow update variables."""
+_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/")
 _NO_STEPS = "nothing in the recording shows where a step begins"
 MOST_MERGED = 200_000
 """Slices that are looked through one by one: for the sessions that a timeline was merged from, for what the
@@ -92,7 +96,7 @@ def recover(
     elif span is not None:
         steps = _undelimited(store, known, marks)
     if steps and all(step.recovered_from == "file" for step in steps):
-        steps = _traced_in_full(_own_runs(store, steps), beside)
+        steps = _traced_in_full(_own_runs(store, _training(store, steps)), beside)
     _keep(store, steps)
 
 
@@ -352,6 +356,22 @@ def _executed(store: Store) -> list[dict[str, Any]] | None:
     return [row for row in store.rows("slice") if row["track_id"] not in beside]
 
 
+def _training(store: Store, steps: list[Step]) -> list[Step]:
+    """Runs of a session. Those that update variables, or have ops of tf.gradients, train: a program may run
+    others in turn with them, such as an evaluation."""
+    ordered = sorted(steps, key=lambda step: step.ts_ps)
+    starts = [step.ts_ps for step in ordered]
+    train = {
+        max(0, bisect_right(starts, row["ts_ps"]) - 1)
+        for row in _executed(store) or ()
+        if _UPDATES.match(row["op_type"] or "") or _GRADIENTS.search(row["op_name"] or "")
+    }
+    return [
+        step._replace(kind="train") if at in train and step.kind == "unknown" else step
+        for at, step in enumerate(ordered)
+    ]
+
+
 def _own_runs(store: Store, steps: list[Step]) -> list[Step]:
     """The steps, each as long as its own run: from the first op that an executor ran to the last. What
     threads of the host do meanwhile begins before it and ends after it, and makes it no longer."""
@@ -378,13 +398,12 @@ def _own_runs(store: Store, steps: list[Step]) -> list[Step]:
 
 
 def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
-    """The sessions of a timeline that somebody merged from several: each begins with the node `_SOURCE` of
-    its graph and runs the same ops, and nothing runs in two of them. Nothing for one session's timeline."""
+    """The runs of sessions of a timeline that somebody merged from several: each begins with the node
+    `_SOURCE` of its graph, and nothing runs in two of them. Nothing for one run's timeline."""
     starts = _begins(sources, {row["id"]: row["process"] for row in _rows(store, "track")})
     executed = _executed(store) if len(starts) > 1 else None
     if executed is None:
         return []
-    runs: list[Counter[str]] = [Counter() for _ in starts]
     ends = list(starts)
     for row in executed:
         if row["op_name"] is None:
@@ -392,9 +411,7 @@ def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
         at = max(0, bisect_right(starts, row["ts_ps"]) - 1)
         starts[at] = min(starts[at], row["ts_ps"])
         ends[at] = max(ends[at], row["ts_ps"] + row["dur_ps"])
-        runs[at][row["op_name"]] += 1
-    overlap = any(end > start for end, start in zip(ends, starts[1:], strict=False))
-    if overlap or any(set(run) != set(runs[0]) for run in runs):
+    if any(end > start for end, start in zip(ends, starts[1:], strict=False)):
         return []
     why = f"one of {len(starts)} sessions whose timelines were merged"
     spans = enumerate(zip(starts, ends, strict=True))

@@ -42,8 +42,12 @@ def steps_of_kind(row: Mapping[str, Any], number: int) -> str:
 
 
 def sentences(rows_of: Mapping[str, Rows]) -> Iterable[str]:
-    """How long the steps of each run, host and kind take, and which are left out of that."""
-    groups = [row for row in rows_of["step_times"] if row["averaged"]]
+    """How long the steps of each run, host and kind take, of a host the kind with most time first, and which
+    are left out of that."""
+    groups = sorted(
+        (row for row in rows_of["step_times"] if row["averaged"]),
+        key=lambda row: (row["run_id"], row["host_id"], -row["steps"] * row["mean_ps"]),
+    )
     hosts = {run: {row["host_id"] for row in groups if row["run_id"] == run} for run in runs.run_ids(rows_of)}
     longest = sorted(groups, key=lambda row: -row["steps"] * row["mean_ps"])[:_MOST_GROUPS]
     for row in groups:

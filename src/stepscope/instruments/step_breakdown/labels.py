@@ -279,7 +279,10 @@ def runs_gradients(file: str, function: str) -> bool:
     return _runs_gradients(f"{file}:{function}") is not None
 
 
-_runs_graph = re.compile(r"(^|/)session\.py:(.*\.)?(_call_tf_sessionrun|_run_fn)$").search
+_runs_graph = re.compile(
+    r"(^|/)session\.py:(.*\.)?(_call_tf_sessionrun|_run_fn)$|(^|/)client/session\.py:(.*\.)?__call__$"
+).search
+"""The second one is a callable of a session, which Keras 1 runs."""
 
 
 @lru_cache(maxsize=50_000)

@@ -1,9 +1,9 @@
 -- Parallel rows, but hardly anything runs at once
 --
 -- question: Does a device show many rows of which hardly more than one works at a time?
--- reads: device_sum, track_sum, track_place
+-- reads: device_sum, track_sum, track_place, track
 -- severity: low; from three rows, when fewer than 1.5 lanes or 1.1 streams are at work at once. Threads are
---   what they look like and are left out.
+--   what they look like and are left out, as are lanes of files that have no rows: RunMetadata, profiles of tfprof.
 -- impact: {device} is drawn as {rows_drawn} rows, but on average only {concurrency} rows work at once:
 --   {impact_ps} of work runs one piece after the other.
 -- action: Do not read the rows as parallel execution: a viewer packs ops into them, or they are streams
@@ -24,10 +24,11 @@
 WITH tracks AS (
   SELECT
     columns!(l, run_id, host_id, source_id, place, device),
-    COUNT(*) AS rows_drawn,
+    COUNT(DISTINCT a.origin) AS rows_drawn,
     SUM(l.sum_busy_ps) AS rows_ps
   FROM track_sum AS l
   INNER JOIN track_place AS p ON p.track_id = l.track_id
+  INNER JOIN track AS a ON a.id = l.track_id
   WHERE p.track_kind IN ('lane', 'device_stream')
   GROUP BY columns!(l, run_id, host_id, source_id, place, device)
 )

@@ -15,8 +15,8 @@
 --   checkpoints, evaluation, garbage collection, a buffer that fills. The median represents the ordinary
 --   step; the time of slow steps above it is what could be saved, but for work of others that they wait for.
 -- formula: slow = steps longer than 2 x the median of their kind (at least four steps); impact = sum over
---   slow steps of (duration - median); reported when impact >= 0.05 x the sum of all steps, medium from
---   0.2.
+--   slow steps of (duration - median); reported when impact >= 0.05 x the sum of all steps of
+--   the host, medium from 0.2.
 -- columns:
 --   impact_ps | ps | Above the median | time of the slow steps above the median
 --   run_id, host_id
@@ -56,10 +56,16 @@ kinds AS (
   FROM ranked AS r
   INNER JOIN medians AS m ON m.run_id = r.run_id AND m.host_id = r.host_id AND m.kind = r.kind
   GROUP BY r.run_id, r.host_id, r.kind, m.half_ps
+),
+
+hosts AS (
+  SELECT k.run_id, k.host_id, SUM(k.sum_ps) AS sum_ps
+  FROM kinds AS k
+  GROUP BY k.run_id, k.host_id
 )
 
 SELECT
-  CASE WHEN k.above_ps * 5 >= k.sum_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN k.above_ps * 5 >= h.sum_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(k.above_ps AS BIGINT) AS impact_ps,
   columns!(k, run_id, host_id, kind),
   CAST(k.slow AS BIGINT) AS slow_steps,
@@ -68,5 +74,6 @@ SELECT
   k.most_ps AS longest_ps,
   k.most_step AS longest_step
 FROM kinds AS k
-WHERE k.number >= 4 AND k.slow >= 1 AND k.above_ps * 20 >= k.sum_ps
+INNER JOIN hosts AS h ON h.run_id = k.run_id AND h.host_id = k.host_id
+WHERE k.number >= 4 AND k.slow >= 1 AND k.above_ps * 20 >= h.sum_ps
 ORDER BY nulls_last!(k.above_ps DESC, k.run_id, k.host_id, k.kind)

@@ -48,6 +48,8 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     if !of_runs {
         let detail = if of_graphs {
             format!("{records} records with a graph and no run metadata: {summary}")
+        } else if kinds.contains_key("graph_def") || kinds.contains_key("meta_graph_def") {
+            format!("{records} records with a graph that has no nodes, and no run metadata: {summary}")
         } else {
             format!("{records} records and in none of them run metadata or a graph: {summary}")
         };
