@@ -66,6 +66,22 @@ def test_the_call_that_marks_a_step_is_timed_apart(tmp_path: Path) -> None:
     assert found[1][1] - found[0][1] == second * 1000
 
 
+def test_steps_of_which_nothing_shows_where_they_spend_their_time_are_in_no_average(tmp_path: Path) -> None:
+    """Without a profiler, stacks are sampled in steps that it records. The first one sets everything up."""
+    steps = b"".join(
+        line(
+            step=i, begin_unix_ns=STARTED_NS + begin, end_unix_ns=STARTED_NS + end, how="own", recorded=i > 0
+        )
+        for i, (begin, end) in enumerate([(0, 900), (900, 910), (910, 920)])
+    )
+    sampled = line(begin_unix_ns=STARTED_NS + 900)
+    averaged = "SELECT averaged FROM step ORDER BY step"
+    folder = write(tmp_path / "c", xplane=False, **{"steps.ndjson": steps, "stacks.ndjson": sampled})
+    assert ask(folder, averaged) == [(False,), (True,), (True,)]
+    (folder / "stacks.ndjson").unlink()
+    assert ask(folder, averaged) == [(True,)] * 3
+
+
 def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
     """Only of steps that were recorded, and where a step has several."""
     second = 10**9

@@ -65,7 +65,13 @@ def read(files: CaptureFiles, traced: bool) -> None:
         steps = [step for step in steps if step[3]] if "stacks.ndjson" in files.data else []
     # A moment that was kept may be about one step, beside those that ran as ever.
     kept = files.record.get("kept")
-    of_moment = isinstance(kept, dict) and whole(kept, "step") is not None
+    unrecorded = "the recorder saw it, and did not trace it"
+    if isinstance(kept, dict) and whole(kept, "step") is not None:
+        left_out = "kept beside the one that was out of the ordinary"
+    else:
+        # Nothing shows where the others spend their time, and the first of them set everything up.
+        sampled = "stacks.ndjson" in files.data and any(step[3] for step in steps)
+        left_out = unrecorded if sampled else ""
     rows = []
     for number, begin, end, recorded in steps:
         ts_ps, end_ps = files.time(begin), files.time(end)
@@ -74,7 +80,8 @@ def read(files: CaptureFiles, traced: bool) -> None:
             files.damaged(f"{NAME}: a step is too far from the start of the capture")
             continue
         files.stored += 1
-        rows.append(_row(number, ts_ps, end_ps, recorded, of_moment))
+        reason = "the recorder saw it" if recorded else left_out or unrecorded
+        rows.append(_row(number, ts_ps, end_ps, reason, averaged=recorded or not left_out))
     files.add("step_stored", rows)
 
 
@@ -86,10 +93,8 @@ def _has_run_metadata(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _row(number: int, ts_ps: int, end_ps: int, recorded: bool, of_moment: bool) -> dict[str, Any]:
-    """A row of step_stored. of_moment: the capture is about a moment out of the ordinary."""
-    beside = "kept beside the one that was out of the ordinary"
-    unrecorded = beside if of_moment else "the recorder saw it, and did not trace it"
+def _row(number: int, ts_ps: int, end_ps: int, reason: str, averaged: bool) -> dict[str, Any]:
+    """A row of step_stored."""
     return {
         "step": number,
         "name": "step",
@@ -97,6 +102,6 @@ def _row(number: int, ts_ps: int, end_ps: int, recorded: bool, of_moment: bool) 
         "recovered_from": "recorder",
         "ts_ps": ts_ps,
         "dur_ps": end_ps - ts_ps,
-        "averaged": recorded or not of_moment,
-        "reason": "the recorder saw it" if recorded else unrecorded,
+        "averaged": averaged,
+        "reason": reason,
     }

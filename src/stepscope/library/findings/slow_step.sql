@@ -59,13 +59,13 @@ kinds AS (
 ),
 
 hosts AS (
-  SELECT k.run_id, k.host_id, SUM(k.sum_ps) AS sum_ps
+  SELECT k.run_id, k.host_id, SUM(k.sum_ps) AS whole_ps
   FROM kinds AS k
   GROUP BY k.run_id, k.host_id
 )
 
 SELECT
-  CASE WHEN k.above_ps * 5 >= h.sum_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN k.above_ps * 5 >= h.whole_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(k.above_ps AS BIGINT) AS impact_ps,
   columns!(k, run_id, host_id, kind),
   CAST(k.slow AS BIGINT) AS slow_steps,
@@ -75,5 +75,5 @@ SELECT
   k.most_step AS longest_step
 FROM kinds AS k
 INNER JOIN hosts AS h ON h.run_id = k.run_id AND h.host_id = k.host_id
-WHERE k.number >= 4 AND k.slow >= 1 AND k.above_ps * 20 >= h.sum_ps
+WHERE k.number >= 4 AND k.slow >= 1 AND k.above_ps * 20 >= h.whole_ps
 ORDER BY nulls_last!(k.above_ps DESC, k.run_id, k.host_id, k.kind)
