@@ -74,6 +74,25 @@ def test_one_long_call_makes_no_step_of_a_hook() -> None:
     assert pace.anchor == ("session_run", "train")
 
 
+def test_a_thread_that_fills_a_queue_makes_no_steps() -> None:
+    """It waits in its runs while the queue is full, so that they take longer than those of the step."""
+    pace, main = StepWatcher(3), threading.main_thread().ident
+    for number in range(9):
+        for name, thread, length in (("enqueue", 1, 8_000), ("train", main, 3_000)):
+            call = (number * 10_000, number * 10_000, number * 10_000 + length)
+            pace.saw("session_run", ("session_run", name, thread), name, *call, True)
+    assert pace.ready()
+    assert pace.anchor == ("session_run", "train", main)
+    # The main thread may as well look now and then how far the others are.
+    watched = StepWatcher(3)
+    for number in range(12):
+        for name, thread in (("train", 1), *([("step", main)] if number % 3 == 0 else [])):
+            call = (number * 10_000, number * 10_000, number * 10_000 + 5_000)
+            watched.saw("session_run", ("session_run", name, thread), name, *call, True)
+    assert watched.ready()
+    assert watched.anchor == ("session_run", "train", 1)
+
+
 def test_all_runs_of_a_step_give_its_ops() -> None:
     """A hook reads the global step after each run: that marks the steps as well, and takes nothing."""
     pace = StepWatcher(3)

@@ -6,6 +6,7 @@ and its count. It is ready after `warmup` settled calls, those during which noth
 when it goes on tracing and compiling, which is then what there is to record.
 """
 
+import threading
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from .callers import ANEW, LEVELS, Caller, WatchedCall
@@ -110,6 +111,14 @@ class StepWatcher:
         key = _heaviest({key: caller for key, caller in here.items() if caller.ready(self.warmup)})
         if key is None or not self._has_drawn(repeated):
             return None
+        if level == "session_run":
+            # A thread of the program that feeds a queue waits in its runs while that is full.
+            main = threading.main_thread().ident
+            often = {other: caller for other, caller in here.items() if 2 * caller.count >= here[key].count}
+            here = {other: caller for other, caller in often.items() if other[-1] == main} or here
+            key = _heaviest({other: caller for other, caller in here.items() if caller.ready(self.warmup)})
+            if key is None:
+                return None
         # What is called beside it may turn out to be the step; what was over before, setting up, may not.
         begin_ns = here[key].spans[0][0]
         beside = {other: caller for other, caller in here.items() if (caller.last_end_ns or 0) > begin_ns}
