@@ -1,11 +1,15 @@
 """Sessions of TensorFlow 1 that go on where closed ones ended."""
 
+from __future__ import annotations
+
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from stepscope.capture import tf1
 from stepscope.capture.callers import WatchedCall
 from stepscope.capture.course import DONE
+from stepscope.capture.folder import Folder
 from stepscope.capture.loops import NOWHERE, Site
 from stepscope.capture.plan import RecordingPlan
 from stepscope.capture.recorder import Recorder
@@ -100,3 +104,31 @@ def test_callables_of_a_session_are_its_runs() -> None:
         recorder.patches.undo()
     assert [(call.how, call.name) for call in seen] == [("session_run", "run([loss:0,train])")] * 2
     assert seen[0].key == seen[1].key
+
+
+class Taken:
+    """RunMetadata, as far as it is kept."""
+
+    def __init__(self, *runs: bytes) -> None:
+        self.runs = list(runs)
+        self.partition_graphs: list[Any] = []
+
+    def MergeFrom(self, other: Taken) -> None:
+        self.runs += other.runs
+
+    def SerializeToString(self) -> bytes:
+        return b"".join(self.runs)
+
+
+def test_all_runs_of_a_step_are_one_file(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path / "out"), {"files": []})
+    tracer = tf1.Tracer()
+    tracer.save_kept(folder)
+    for step, run in ((4, b"a"), (4, b"b"), (5, b"c")):
+        if run == b"c":
+            tracer.save_kept(folder)
+        tracer.keep(step, Taken(run))
+    tracer.save_kept(folder)
+    tracer.save_kept(folder)
+    written = {path.name: path.read_bytes() for path in (tmp_path / "out" / "run_metadata").iterdir()}
+    assert written == {"step_4.pb": b"ab", "step_5.pb": b"c"}

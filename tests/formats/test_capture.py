@@ -96,6 +96,20 @@ def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
     assert ask(folder, asked) == [("runs", 61)]
 
 
+def test_what_was_traced_of_a_step_is_one_step(tmp_path: Path) -> None:
+    """However many runs of a session it made."""
+    samples = SAMPLES / "tf1" / "later"
+    both = b"".join((samples / f"run_meta_{number}.pb").read_bytes() for number in (1, 2))
+    times = {"begin_unix_ns": STARTED_NS, "call_unix_ns": STARTED_NS, "end_unix_ns": STARTED_NS + 9}
+    told = {"how": "session_run", "recorded": False, "run_metadata": True, "runs": 3, "traced_runs": 2}
+    folder = write(tmp_path / "c", xplane=False, **{"steps.ndjson": line(step=3, **times, **told)})
+    (folder / "run_metadata").mkdir(exist_ok=True)
+    (folder / "run_metadata" / "step_3.pb").write_bytes(both)
+    assert ask(folder, "SELECT step FROM step WHERE recovered_from = 'file'") == [(3,)]
+    asked = "SELECT series, value FROM counter WHERE name = 'runs of a session in a traced step' ORDER BY 1"
+    assert ask(folder, asked) == [("traced", 2), ("untraced", 1)]
+
+
 @pytest.mark.parametrize("ended", [True, False])
 def test_a_program_starts_takes_steps_and_ends(tmp_path: Path, ended: bool) -> None:
     """Outside of the time that was recorded, which it does not make longer. Of 9 s from the first step on, 4

@@ -152,6 +152,17 @@ def test_what_a_session_gives_back_is_copied_as_what_it_is_fed() -> None:
     assert not runs_graph("requests/session.py", "Session.__call__")
 
 
+def test_steps_are_traced_whole_where_few_of_their_runs_were_not() -> None:
+    """Otherwise nothing tells what the other runs do."""
+    rows = [("run", "gan", "traced", 30.0), ("run", "gan", "untraced", 1.0)]
+    rows += [("run", "one", "traced", 10.0), ("run", "one", "untraced", 20.0)]
+
+    def query(asked: Any) -> Namespace:
+        return Namespace(rows=lambda: rows)
+
+    assert session_runs._hosts_traced_whole(cast(Callable[..., Any], query)) == {("run", "gan")}
+
+
 def test_a_generator_is_told_as_it_is_written() -> None:
     """TensorFlow makes a flat_map of it, whose function makes a stage that calls the generator."""
     assert words("GeneratorDataset:3") == ["from_generator"]

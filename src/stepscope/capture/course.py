@@ -86,8 +86,9 @@ class Course:
             write_step(self._open(), number, caller, span, True, **({"runs": runs} if runs > 1 else {}))
             self._recorded(caller, call)
         elif self.state == METADATA:
-            saved, was_last = self.metadata.step_ended()
-            write_step(self._open(), number, caller, span, False, **({"run_metadata": True} if saved else {}))
+            traced, was_last = self.metadata.step_ended()
+            more = {"run_metadata": True, "runs": runs, "traced_runs": traced} if traced else {}
+            write_step(self._open(), number, caller, span, False, **more)
             if was_last:
                 self._traced(caller)
         elif self.state == AFTER:
@@ -205,9 +206,9 @@ class Course:
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
 
     def _await_metadata(self, caller: Caller) -> None:
-        """Traces the next runs of the callee that takes most of a step."""
+        """Traces the runs of the next steps."""
         caller.last_end_ns = None
-        self.metadata.key = self.pace.heaviest_beside()
+        self.metadata.keys = self.pace.made_each_step()
         self.state = METADATA
 
     # --- the end -------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Runs of TF1's sessions traced for RunMetadata: after the XPlane or, where there is none, before."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, FrozenSet, Tuple
 
 from .folder import Folder
 from .plan import METADATA_STEPS, STEPS, RecordingPlan
@@ -10,10 +10,10 @@ from .profiler import Profilers, now_ns
 class MetadataRuns:
     """The runs of sessions that RunMetadata is taken from, and how many there were."""
 
-    key: Optional[Tuple[Any, ...]] = None
-    """The key of the runs that RunMetadata is taken from."""
-    saved = False
-    """Whether the run that ended was traced."""
+    keys: FrozenSet[Tuple[Any, ...]] = frozenset()
+    """The keys of the runs that RunMetadata is taken from."""
+    traced = 0
+    """Runs of the current step that were traced."""
     taken_before = False
     """Whether the RunMetadata of this recording was taken before it."""
 
@@ -31,14 +31,14 @@ class MetadataRuns:
         self._taken = 0.0
         return self.lacks(how) and not self._profilers.of_tensorflow
 
-    def step_ended(self) -> Tuple[bool, bool]:
-        """A step ended that could be traced: whether it was, and whether that was the last one."""
-        saved, self.saved = self.saved, False
+    def step_ended(self) -> Tuple[int, bool]:
+        """A step ended that could be traced: how many of its runs were, and whether that was the last one."""
+        traced, self.traced = self.traced, 0
         # Runs that the program traces itself give none; waiting for them ends at some point.
-        self._taken += 1 if saved else 0.1
+        self._taken += 1 if traced else 0.1
         # Without an XPlane, only they show the ops.
         few = METADATA_STEPS if self._profilers.of_tensorflow else STEPS
-        return saved, self._taken >= min(self._plan.steps or few, few)
+        return traced, self._taken >= min(self._plan.steps or few, few)
 
     def keep(self, folder: Folder, session: Dict[str, Any], cut: str) -> None:
         """The program ended while its steps were traced. Without a recording before, these are the

@@ -6,7 +6,8 @@ and its count. It is ready after `warmup` settled calls, those during which noth
 when it goes on tracing and compiling, which is then what there is to record.
 """
 
-from typing import Any, Dict, List, Optional, Tuple
+import threading
+from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from .callers import ANEW, LEVELS, Caller, WatchedCall
 from .loops import NOWHERE, Loop, Site
@@ -22,6 +23,9 @@ own."""
 _EACH_ROUND = 0.9
 """A call belongs to each round of a loop when it is made at least this often, as part of the most frequent
 one."""
+
+_MOST_TRACED = 16
+"""Calls of a step that are traced in full: each takes long, and there may be thousands."""
 
 
 class StepWatcher:
@@ -107,6 +111,14 @@ class StepWatcher:
         key = _heaviest({key: caller for key, caller in here.items() if caller.ready(self.warmup)})
         if key is None or not self._has_drawn(repeated):
             return None
+        if level == "session_run":
+            # A thread of the program that feeds a queue waits in its runs while that is full.
+            main = threading.main_thread().ident
+            often = {other: caller for other, caller in here.items() if 2 * caller.count >= here[key].count}
+            here = {other: caller for other, caller in often.items() if other[-1] == main} or here
+            key = _heaviest({other: caller for other, caller in here.items() if caller.ready(self.warmup)})
+            if key is None:
+                return None
         # What is called beside it may turn out to be the step; what was over before, setting up, may not.
         begin_ns = here[key].spans[0][0]
         beside = {other: caller for other, caller in here.items() if (caller.last_end_ns or 0) > begin_ns}
@@ -192,12 +204,12 @@ class StepWatcher:
             if caller.site.loops[-1:] == (loop,) and other[0] == key[0] and other[-1] == key[-1]
         }
 
-    def heaviest_beside(self) -> Optional[Tuple[Any, ...]]:
-        """Of the calls of the anchor's kind and thread that are made in each step, the one that takes most:
-        what marks a step may be a small part of it. What every second step does, such as a checkpoint, would
-        show none of the others' ops."""
+    def made_each_step(self) -> FrozenSet[Tuple[Any, ...]]:
+        """The calls of the anchor's kind and thread that are made in each step, the heaviest first, and as
+        many as make `_MOST_TRACED` of a step: what marks a step may be a small part of it. What every second
+        step does, such as a checkpoint, is none."""
         if self.anchor is None:
-            return None
+            return frozenset()
         beside = {
             key: caller
             for key, caller in self.callers.items()
@@ -205,7 +217,14 @@ class StepWatcher:
             and key[-1] == self.anchor[-1]
             and caller.count >= self.callers[self.anchor].count * _EACH_ROUND
         }
-        return _heaviest(beside)
+        found: List[Tuple[Any, ...]] = []
+        calls = 0.0
+        for key in sorted(beside, key=lambda key: beside[key].weight_ns(), reverse=True):
+            each = beside[key].count / self.callers[self.anchor].count
+            if not found or calls + each <= _MOST_TRACED:
+                found.append(key)
+                calls += each
+        return frozenset(found)
 
     def told(self) -> List[Dict[str, Any]]:
         """The callees and their counts, most frequent first: facts for why nothing was recorded."""

@@ -158,7 +158,11 @@ class Recorder:
         """True when the next run of a session with this key is to be traced."""
         if self.course.state != METADATA or not self.listening:
             return False
-        return self._key("session_run", key, site) == self.course.metadata.key
+        return self._key("session_run", key, site) in self.course.metadata.keys
+
+    def marks_step(self, key: Tuple[Any, ...], site: Site) -> bool:
+        """True when a step ends with a run of a session with this key."""
+        return self._key("session_run", key, site) == self.pace.anchor
 
     def next_step(self) -> int:
         """The number of the current step."""

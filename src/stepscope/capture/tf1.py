@@ -120,8 +120,10 @@ class WatchedRuns:
                 recorder.prepares(begin_ns, end_ns, before, ops)
             taken = self._tracer.taken()
             if taken is not None and recorder.folder is not None:
-                self._tracer.save(recorder.folder, step, taken)
-                recorder.course.metadata.saved = True
+                self._tracer.keep(step, taken)
+                recorder.course.metadata.traced += 1
+            if recorder.folder is not None and recorder.marks_step(key, site):
+                self._tracer.save_kept(recorder.folder)
             name = f"run({signature(fetches)[:80]})"
             recorder.step(
                 WatchedCall("session_run", key, name, begin_ns, end_ns, source=session.graph, site=site)
@@ -250,6 +252,8 @@ class Tracer:
     def __init__(self, state: Optional[str] = None) -> None:
         self._state = state
         self._taken: Any = None
+        self._kept: Optional[Tuple[int, Any]] = None
+        """The number of a step, and what was taken of its runs so far."""
         self._partitions: List[bytes] = []
         self._tracing: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """Of a callable the one that traces."""
@@ -317,6 +321,19 @@ class Tracer:
         """The RunMetadata of the last run."""
         taken, self._taken = self._taken, None
         return taken
+
+    def keep(self, step: int, taken: Any) -> None:
+        """Keeps the RunMetadata of a run, with that of the other runs of its step."""
+        if self._kept is None or self._kept[0] != step:
+            self._kept = step, taken
+        else:
+            self._kept[1].MergeFrom(taken)
+
+    def save_kept(self, folder: Folder) -> None:
+        """Writes what was kept of a step, if there is any."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            self.save(folder, *kept)
 
     def save(self, folder: Folder, step: int, taken: Any) -> None:
         """Writes the RunMetadata, and the partition graphs when they differ from those written last."""

@@ -29,6 +29,7 @@ _CALL = "duration of the call in a step"
 """The counter of what the call took that marks the step, at the step's begin. The rest of the step lies
 before it."""
 _RUNS = "runs of a session in a step"
+_TRACED_RUNS = "runs of a session in a traced step"
 """The counter of how often a recorded step called Session.run, where more than once."""
 _SHARES = "threads during recording"
 """The counter that says how many threads ran, and how many waited for a core, on average over a recording:
@@ -121,7 +122,12 @@ def calls(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
         begin, call, end = (whole(line, f"{key}_unix_ns") for key in ("begin", "call", "end"))
         if begin is None or call is None or end is None or not begin <= call <= end:
             continue
-        if not line.get("run_metadata"):
+        if line.get("run_metadata"):
+            runs, traced = whole(line, "runs"), whole(line, "traced_runs")
+            if runs is not None and traced is not None and 0 < traced <= runs:
+                yield from _row(_TRACED_RUNS, "traced", time(begin), traced)
+                yield from _row(_TRACED_RUNS, "untraced", time(begin), runs - traced)
+        else:
             series = "traced_ns" if line.get("recorded", True) else "untraced_ns"
             yield from _row(_CALL, series, time(begin), end - call)
             runs = whole(line, "runs")

@@ -46,6 +46,12 @@ class SessionThresholds:
         fitted_on=MEASURED,
     )
 
+    rare: float = tuned(
+        0.1,
+        "runs that were not traced are rare when there are fewer of them, as of checkpoints",
+        fitted_on="loops of TensorFlow 1.15 that evaluate, feed back and store",
+    )
+
 
 THRESHOLDS = SessionThresholds()
 
@@ -69,6 +75,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
         return
     by_step, of_stacks = _rows_by_step(parts), _rows_by_step(stacks)
     copied, calls = _copied(query), _traced_calls(query)
+    whole_steps = _hosts_traced_whole(query)
     for key, host in hosts.items():
         seen = [row[0] for row in query(statement("sampled_sources", run_id=key[0], host_id=key[1])).rows()]
         # What a profiler watched at the same time executes in the steps already.
@@ -77,7 +84,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
         run["copy"] = run.get("copy", 0.0) + copied[key] / len(host.traced)
         stacks_inside = _session_stacks(query, seen)
         held = {step_id: _held(of_stacks[step_id], stacks_inside) for step_id in host.sampled}
-        shares = _shares(_whole(held) / len(held), run, calls[key])
+        shares = _shares(_whole(held) / len(held), run, [] if key in whole_steps else calls[key])
         for step_id, step_stacks in held.items():
             whole = _whole({step_id: step_stacks})
             for label, share in shares.items():
@@ -85,6 +92,14 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
                 if dur_ps:
                     _move(by_step[step_id], parts, label, dur_ps)
                     stacks += _move_stack_time(step_stacks, label, dur_ps)
+
+
+def _hosts_traced_whole(query: Query) -> set[tuple[str, str]]:
+    """The hosts of which all runs of a session were traced in the steps that were, but for rare ones."""
+    runs: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for run_id, host_id, series, number in query(statement("runs_of_traced_steps")).rows():
+        runs[run_id, host_id][series] = number
+    return {key for key, of in runs.items() if of.get("untraced", 0.0) < THRESHOLDS.rare * of["traced"]}
 
 
 def _traced_calls(query: Query) -> defaultdict[tuple[str, str], list[float]]:
@@ -173,7 +188,7 @@ def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -
     steps, because whatever makes a run longer makes its ops longer as well.
 
     whole_ps: a step's mean time there. run: what a traced run takes. calls: what the call that marks a step
-    takes, where that was timed; a step may make others, of which no run was traced.
+    takes, where a step makes others of which no run was traced.
     """
     if whole_ps <= 0:
         return {}
@@ -182,7 +197,8 @@ def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -
     for label in EXECUTION:
         found[label] = min(run.get(label, 0.0) / whole_ps, left)
         left -= found[label]
-    if run.get("input", 0.0) >= THRESHOLDS.input * sum(run.values()):
+    # Between the runs of a step it is not known what happens.
+    if run.get("input", 0.0) >= THRESHOLDS.input * (sum(run.values()) - run.get("unknown", 0.0)):
         found["input"] = max(left, 0.0)
     return {label: min(share, whole) for label, share in found.items() if share > 0}
 
