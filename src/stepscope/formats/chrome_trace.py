@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 NAME = "chrome_trace"
 TRAITS = Traits(endings=(".pt.trace.json", ".trace.json", ".json", ".trace", ".ctf", ".txt"))
 TWINS = (_twins.profile_folder, _session_runs.twins, _twins.timelines, _twins.renamed_timelines)
-COPIES = (_session_runs.copies,)
 """Timelines are made from what other formats hold in full."""
 COPIES = (_session_runs.copies,)
 
