@@ -293,7 +293,7 @@ def test_graphs_are_no_recordings():
     found = report(tables)
     assert found.headline[0].startswith("Only graphs were found")
     assert found.sections[0].answer == (
-        "1 file holds a graph: what could run, not what ran (`node`, `edge`).",
+        "1 file holds a graph of 7 nodes: what could run, not what ran (`node`, `edge`).",
     )
     first, second = found.next_commands
     assert first == "stepscope graph trace.pb"

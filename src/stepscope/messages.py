@@ -721,6 +721,11 @@ stacks-capped: Samples of stacks were not kept
     trace itself is complete; figures by line of code cover the part that was sampled.
     To do: Record fewer steps if the part that is missing matters.
 
+storage-kept-whole: A tensor of a checkpoint brings more than itself
+    PyTorch saves the whole storage of a tensor. One that shows a part of it, such as a row of a larger
+    tensor, brings the rest along: its bytes are those of the storage.
+    To do: Save a copy, `tensor.clone()`, where the rest is not wanted.
+
 time-out-of-range: Times that do not fit
     Times more than 106 days from the start of the recording do not fit a 64-bit number of picoseconds. These
     events are lost.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import pickle
 import zipfile
 from collections import OrderedDict
@@ -34,8 +35,11 @@ class Named:
 class Value:
     """A tensor of the storage with this key."""
 
-    def __init__(self, key: str, shape: tuple[int, ...], kind: str = "Float", offset: int = 0) -> None:
+    def __init__(
+        self, key: str, shape: tuple[int, ...], kind: str = "Float", offset: int = 0, whole: int | None = None
+    ) -> None:
         self.key, self.shape, self.kind, self.offset = key, shape, kind, offset
+        self.whole = math.prod(shape) if whole is None else whole
 
 
 class Parameter(Value):
@@ -64,14 +68,14 @@ class Torch(pickle._Pickler):  # type: ignore[name-defined]
         if not isinstance(value, _Kept):
             return None
         told = value.value
-        return ("storage", Named("torch", f"{told.kind}Storage"), told.key, "cpu", 1000)
+        return ("storage", Named("torch", f"{told.kind}Storage"), told.key, "cpu", told.whole)
 
     def save(self, value: Any, save_persistent_id: bool = True) -> None:
         """Writes tensors and names as calls and names."""
         if isinstance(value, Named):
             self.write(pickle.GLOBAL + f"{value.module}\n{value.name}\n".encode())
         elif isinstance(value, Parameter):
-            inner = Value(value.key, value.shape, value.kind, value.offset)
+            inner = Value(value.key, value.shape, value.kind, value.offset, value.whole)
             self._call("torch._utils", "_rebuild_parameter", (inner, True, OrderedDict()))
         elif isinstance(value, Value):
             strides = tuple(1 for _ in value.shape)
@@ -167,6 +171,31 @@ def test_parameters_that_are_kept_once_count_once(tmp_path: Path, capsys: pytest
     with trace.open(str(path), cache=False) as opened:
         notes = opened.query("select slug, events, detail from source_note").rows()
     assert notes == [("shared-values", 1, "model.head.weight is kept as model.wte.weight")]
+
+
+def test_a_view_brings_its_whole_storage(tmp_path: Path) -> None:
+    path = archive(
+        tmp_path / "view.pt", {"row": Value("0", (3,), whole=1000), "next": Value("0", (3,), offset=3)}
+    )
+    assert [row[:5] for row in rows(path)] == [
+        ("row", "float32", "[3]", 3, 3988),
+        ("next", "float32", "[3]", 3, 12),
+    ]
+    with trace.open(str(path), cache=False) as opened:
+        ((slug, detail),) = opened.query("select slug, detail from source_note").rows()
+    assert slug == "storage-kept-whole"
+    assert "3.88 KiB of it are in no tensor" in detail
+
+
+def test_programs_of_torchscript_begin_with_values(tmp_path: Path) -> None:
+    path = tmp_path / "script.pt"
+    padded = zipfile.ZipInfo("net/data/0")
+    padded.extra = b"FB\x02\x00ZZ"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(padded, bytes(24))
+        file.writestr("net/data.pkl", pickled(Module(training=False, weight=Value("0", (3, 2)))))
+        file.writestr("net/code/__torch__/net.py", b"class Net(Module): ...")
+    assert rows(path) == [("weight", "float32", "[3,2]", 6, 24, 1, "weight")]
 
 
 def test_a_tensor_alone_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from stepscope import units
@@ -57,11 +58,14 @@ def _object(path: str) -> tuple[Any, bytes]:
 
 
 def _rows(found: Sequence[tuple[str, PickledTensor]]) -> tuple[list[StoredTensor], list[dict[str, Any]]]:
-    """The tensors with what each keeps for itself: one that another keeps already adds no bytes."""
+    """The tensors with what each keeps for itself: one that another keeps already adds no bytes, and the
+    first of a storage has what no tensor shows of it."""
     rows: list[StoredTensor] = []
     first: dict[Any, str] = {}
     names: Counter[str] = Counter()
     shared: list[tuple[str, str]] = []
+    begun: dict[str, int] = {}
+    left: dict[str, int] = {}
     for name, tensor in found:
         name = name or "tensor"
         names[name] += 1
@@ -75,8 +79,18 @@ def _rows(found: Sequence[tuple[str, PickledTensor]]) -> tuple[list[StoredTensor
             rows.append(StoredTensor(name, tensor.dtype, tensor.shape, 0, 0))
             continue
         first[key] = name
+        storage = tensor.storage
+        begun.setdefault(storage.key, len(rows))
+        left.setdefault(storage.key, storage.elements * (dtype_bits(storage.dtype) or 0) // 8)
+        left[storage.key] -= size or 0
         rows.append(StoredTensor(name, tensor.dtype, tensor.shape, size))
     notes = []
+    if larger := [(begun[key], more) for key, more in left.items() if more > 0]:
+        for at, more in larger:
+            rows[at] = rows[at]._replace(bytes=(rows[at].bytes or 0) + more)
+        at, more = max(larger, key=itemgetter(1))
+        kept = f"{rows[at].name} is part of a storage that was saved whole: {units.show(more, 'bytes')} of "
+        notes.append(note("storage-kept-whole", "info", f"{kept}it are in no tensor", len(larger)))
     if shared:
         name, of = shared[0]
         notes.append(note("shared-values", "info", f"{name} is kept as {of}", len(shared)))

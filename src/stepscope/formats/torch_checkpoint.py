@@ -24,13 +24,18 @@ CACHED = False
 """It is quickly listed, however large it is."""
 MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 """How a file of PyTorch before 1.6 begins: a pickle of its magic number."""
+_PADDING = b"FB"
+"""The field that PyTorch puts behind the name of a member."""
 
 
 def sniff(head: bytes, name: str) -> bool:
-    """The magic number, or an archive that begins with the pickle of an object."""
-    length = int.from_bytes(head[26:28], "little")
-    is_archive = head.startswith(b"PK\x03\x04") and head[30 : 30 + length].endswith(b"/data.pkl")
-    return is_archive or head.startswith(MAGIC)
+    """The magic number, or an archive that begins with the pickle of an object, or as TorchScript's do with
+    values, which PyTorch puts where it wants them by a field of its own."""
+    if not head.startswith(b"PK\x03\x04"):
+        return head.startswith(MAGIC)
+    end = 30 + int.from_bytes(head[26:28], "little")
+    first = head[30:end]
+    return first.endswith(b"/data.pkl") or (first.endswith(b"/data/0") and head[end : end + 2] == _PADDING)
 
 
 def build(pieces: Pieces) -> Store:

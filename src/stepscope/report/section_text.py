@@ -31,7 +31,9 @@ def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:
         yield f"{units.count(events, 'event')}{time} from {read}{f' by {who}' if who else ''}."
     beside = "Beside them, " if sources else ""
     if graphs:
-        holds = units.agree(graphs, "holds a graph", "hold graphs")
+        nodes = sum(row["events_seen"] for row in rows_of["sources"] if row["kind"] == "graph")
+        of = f" of {units.count(nodes, 'node')}" if nodes else ""
+        holds = f"{units.agree(graphs, 'holds a graph', 'hold graphs')}{of}"
         yield f"{beside}{units.count(graphs, 'file')} {holds}: what could run, not what ran (`node`, `edge`)."
     checkpoints = sum(row["checkpoints"] for row in hosts)
     if checkpoints:
