@@ -303,6 +303,11 @@ def one(cause: str, **more) -> Judgement:
             "fetches, in train.py:69 `main`.",
         ),
         (
+            one("dispatch", calls=1, of_session=True, takes_batches=True),
+            "No op runs for 60.0 % of a step (60.0 ms of 100 ms), within Session.run: it feeds, launches, "
+            "fetches or waits for input.",
+        ),
+        (
             one("none", whole_capture=True, steps=1),
             "Nothing stands out: ops run for 60.0 % of the 100 ms recorded.",
         ),

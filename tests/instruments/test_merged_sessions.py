@@ -14,16 +14,20 @@ from stepscope.session import trace
 _CPU, _GPU = "/job:localhost/replica:0/task:0/cpu:0", "/job:localhost/replica:0/task:0/gpu:0"
 
 
-def _steps(folder: Path, runs: list[list[tuple[str, str, int, int]]]) -> list[tuple[Any, ...]]:
+def _steps(
+    folder: Path, runs: list[list[tuple[str, str, int, int]]], unknown: str = ""
+) -> list[tuple[Any, ...]]:
     """Begin and duration in microseconds, and how it was found, of each step of a merged timeline. runs: of
-    each, device, op, begin and duration in microseconds of what its executors ran."""
+    each, device, op, begin and duration in microseconds of what its executors ran. unknown: an op whose type
+    is not."""
     names = [
         {"name": "process_name", "ph": "M", "pid": pid, "args": {"name": f"{device} Compute"}}
         for pid, device in enumerate((_CPU, _GPU))
     ]
     ops = [
-        {"name": op, "ph": "X", "cat": "Op", "pid": int(device == _GPU), "tid": 0, "ts": ts, "dur": dur,
-         "args": {"name": op, "op": op.strip("_")}}
+        {"name": "unknown" if op == unknown else op, "ph": "X", "cat": "Op", "ts": ts, "dur": dur,
+         "pid": int(device == _GPU), "tid": 0,
+         "args": {"name": op, "op": "unknown" if op == unknown else op.strip("_")}}
         for run in runs for device, op, ts, dur in run
     ]  # fmt: skip
     path = folder / "timeline.json"
@@ -52,6 +56,13 @@ def test_sessions_that_run_other_ops_are_told_apart(tmp_path: Path) -> None:
     """A program that runs its generator and its discriminator in turn."""
     other = [(_CPU, "_SOURCE", 1000, 2), (_CPU, "Save", 1010, 50)]
     assert _steps(tmp_path, [_run(0, _CPU), other]) == [(0, 100, "file"), (1000, 60, "file")]
+
+
+def test_threads_of_the_host_under_the_number_of_an_executor_join_no_sessions(tmp_path: Path) -> None:
+    """Each timeline numbers its processes by itself, in whatever order."""
+    thread = (_CPU, "read:_Recv", 990, 60)
+    steps = _steps(tmp_path, [_run(0, _CPU), [thread], _run(1000, _CPU)], unknown="read:_Recv")
+    assert steps == [(0, 100, "file"), (1000, 100, "file")]
 
 
 def test_executors_that_run_within_an_op_are_no_sessions(tmp_path: Path) -> None:

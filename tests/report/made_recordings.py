@@ -455,6 +455,12 @@ def one_run_of_a_session() -> Tables:
     return draw(f"step train : [train{'.' * 20}]\ncpu/python thread : [SessionRun{'.' * 14}]")
 
 
+def a_run_of_a_session_that_takes_a_batch() -> Tables:
+    """The same in which the run takes a batch, and hardly waits for it."""
+    batch = "cpu/pool thread :  [IteratorGetNextOp::DoCompute]"
+    return draw(f"step train : [train{'.' * 600}]\ncpu/python thread : [SessionRun{'.' * 590}]\n{batch}")
+
+
 def an_op_on_the_host() -> Tables:
     """A step of 282 µs in which an op of PyTorch computes on the host for 230, and a kernel runs for 40."""
     step = f"[s0{'.' * 278}]"
@@ -1080,6 +1086,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         launching_without_a_core,
         runs_of_a_session,
         one_run_of_a_session,
+        a_run_of_a_session_that_takes_a_batch,
         waiting_for_what_is_not_recorded,
         samples_of_a_processor,
         a_loop_in_the_graph,

@@ -409,8 +409,11 @@ def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
         if row["op_name"] is None:
             continue
         at = max(0, bisect_right(starts, row["ts_ps"]) - 1)
+        end_ps = row["ts_ps"] + row["dur_ps"]
+        if row["op_type"] is None and end_ps > next(iter(starts[at + 1 :]), end_ps):
+            continue  # threads of the host go on, and timelines of several runs number processes anew
         starts[at] = min(starts[at], row["ts_ps"])
-        ends[at] = max(ends[at], row["ts_ps"] + row["dur_ps"])
+        ends[at] = max(ends[at], end_ps)
     if any(end > start for end, start in zip(ends, starts[1:], strict=False)):
         return []
     why = f"one of {len(starts)} sessions whose timelines were merged"

@@ -130,7 +130,12 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         Beginning(
             lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
         ),
-        # Few runs of a session cannot launch for so long.
+        # Few runs of a session cannot launch for so long. Those that were traced do not tell how long others
+        # waited for their batch.
+        Beginning(
+            lambda judgement: judgement.takes_batches and not many_calls(judgement),
+            "no op runs for {part}, within Session.run: it feeds, launches, fetches or waits for input",
+        ),
         Beginning(
             lambda judgement: judgement.of_session and not many_calls(judgement),
             "no op runs for {part}, within Session.run: it feeds, launches or fetches",

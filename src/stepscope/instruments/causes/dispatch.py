@@ -94,6 +94,7 @@ class DispatchCause(LineCause):
             found,
             calls=calls,
             of_session=of_session,
+            takes_batches=of_session and host.ask("batches_in_steps")[0][0] > 0,
             called_from=caller(host, found),
             small_ops=self.are_ops(host),
         )

@@ -271,6 +271,8 @@ class Explanation:
     """Calls that make room on the device, where that is the cause."""
     of_session: bool = False
     """They are runs of a session."""
+    takes_batches: bool = False
+    """And take batches of an input pipeline or of a queue of the graph, which they may wait for."""
     loop_runs: int | None = None
     """How often ops of a loop in the graph run in a mean step, where these are what is launched; `place` made
     the loop."""
