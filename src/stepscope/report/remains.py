@@ -151,10 +151,13 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
 
 
 def _is_model(judgement: Judgement) -> bool:
-    """Whether the layer that stands out is a line of the program with nearly all ops: a loop over layers."""
-    if judgement.cause != "compute" or judgement.layer is None or ":" not in judgement.layer:
+    """Whether what stands out is the model: products of matrices or convolutions, wherever they are, or the
+    line of the program with nearly all ops, a loop over layers."""
+    if judgement.cause != "compute":
         return False
-    return (judgement.layer_share or 0.0) >= _MODEL
+    if judgement.layer is None:
+        return judgement.of_products and judgement.table is None
+    return ":" in judgement.layer and (judgement.layer_share or 0.0) >= _MODEL
 
 
 def shorter(known: Remains, bounds: bool = False) -> str:

@@ -219,6 +219,9 @@ def step_without(
     sampled = error_of_samples(steps, cause, usual, samples)
     error = THRESHOLDS.errors * hypot(again * usual, error_of_median(left), sampled)
     cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
+    if cause == "compute" and not device:
+        # Ops that fill the caches slow down those which follow.
+        cold = max(cold, min(THRESHOLDS.slowed * usual * ratio, THRESHOLDS.slows * took))
     untold = median(parts.get("unknown", 0) for _, parts in steps)
     unexplained = 0.0 if paces is None else paces.unexplained_ps()
     low = min(usual - error, middle - error, _least(left, had_cores)) * ratio - untold - cold
