@@ -231,7 +231,7 @@ def _watch_replicas(recorder: Recorder) -> None:
     from tensorflow.python.eager import context
 
     local = recorder.local
-    owner = distribute_lib.StrategyBase
+    owner = getattr(distribute_lib, "StrategyBase", None)
     if not hasattr(owner, "run"):
         return  # before 2.2
 
