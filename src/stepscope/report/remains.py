@@ -74,9 +74,11 @@ def remains(judgement: Judgement) -> Remains:
     low, high = told_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
-    if high_ps <= (1 - _SAYS) * judgement.mean_ps:
+    # A step may be shorter without the profiler than what a bound leaves of one with it.
+    whole_ps = min(judgement.mean_ps, judgement.untraced_ps or judgement.mean_ps)
+    if high_ps <= (1 - _SAYS) * whole_ps:
         return Remains(None, None, high_ps, *saved)
-    least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None
+    least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * whole_ps else None
     return Remains(None, least_ps, None, *saved)
 
 
