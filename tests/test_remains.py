@@ -391,6 +391,30 @@ def test_a_line_with_nearly_all_ops_is_the_model() -> None:
     assert sentences(replace(found, layer="encoder"), "step")
 
 
+def test_ops_that_go_leave_warm_caches_to_those_that_stay() -> None:
+    """One-hot vectors of 65 MB were nine tenths of a step, and the rest took a third of its time without."""
+    steps_of_ops = [(100 * MS, {"compute": 100 * MS})] * 30
+    left = gain.step_without(steps_of_ops, "compute", of_it=0.9)
+    assert (left.ps, left.low_ps < 4 * MS) == (10 * MS, True)
+    assert gain.step_without(steps_of_ops, "compute", of_it=0.9, device=True).low_ps > 8 * MS
+
+
+def test_a_bound_says_something_of_the_step_without_the_profiler():
+    """45 ms are less than half of a step with it, and nearly all of one without it."""
+    found = one(30, 2, 45)
+    assert remains(found).high_ps == 45 * MS
+    assert remains(replace(found, untraced_ps=50 * MS)).high_ps is None
+    assert remains(replace(found, untraced_ps=90 * MS)).high_ps == 45 * MS
+
+
+def test_products_are_the_model_where_no_layer_stands_out() -> None:
+    """A healthy program consists of them: what a step would take without them is the step of no program."""
+    found = one(20, 18, 30, cause="compute", op_type="dot", op_share=0.6, untraced_ps=95 * MS)
+    assert sentences(found, "step")
+    assert sentences(replace(found, of_products=True), "step") == []
+    assert sentences(replace(found, of_products=True, layer="encoder", layer_share=0.7), "step")
+
+
 @pytest.mark.parametrize(
     ("durations", "typical_ms", "said"),
     [

@@ -44,3 +44,22 @@ def test_why_nothing_was_recorded_says_that_all_calls_compiled(settled, why):
         pace.saw("jax", ("jax", "train", (), 0), "train", number, number, number + 1, number > 5 - settled)
     assert why in why_no_steps(pace.told(), WARMUP)
     assert unsettled(pace.told()) is (not settled)
+
+
+@pytest.mark.parametrize(
+    ("how", "round_us", "watched", "tiny"),
+    [
+        ("optimizer", 2300, 1, False),
+        ("optimizer", 1900, 1, True),
+        ("jax", 2300, 1, True),
+        ("jax", 2500, 1, False),
+        ("jax", 3100, 3, True),
+    ],
+)
+def test_rounds_are_as_long_as_they_are_when_nobody_watches(how, round_us, watched, tiny):
+    """Of a loop over examples with three jitted calls in each, 1.2 ms are the recorder's."""
+    caller = Caller(how, "step", NOWHERE)
+    for number in range(12):
+        begin_ns = number * round_us * 1000
+        caller.saw(begin_ns, begin_ns, begin_ns + round_us * 1000, True)
+    assert caller.tiny(watched) is tiny

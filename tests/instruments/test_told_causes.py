@@ -251,6 +251,28 @@ def test_ops_that_make_a_summary_are_part_of_storing_it(ops: int, purpose: str, 
 
 
 @pytest.mark.parametrize(
+    ("file", "function", "label"),
+    [
+        ("tensorflow/python/autograph/impl/api.py", "converted_call", "compile"),
+        ("tensorflow/python/autograph/impl/api.py", "do_not_convert.wrapper", "dispatch"),
+        (
+            "tensorflow/python/autograph/impl/api.py",
+            "call_with_unspecified_conversion_status.wrapper",
+            "dispatch",
+        ),
+        ("tensorflow/python/distribute/mirrored_run.py", "_call_for_each_replica", "dispatch"),
+    ],
+)
+def test_replicas_that_run_op_by_op_compile_nothing(file: str, function: str, label: str) -> None:
+    """The thread that made them waits for their launches."""
+    around = labels.frame_meaning(file, function, "library")
+    waits = labels.frame_meaning("<built-in>", "acquire", "python")
+    assert around.label == label
+    inner = labels.nested_meaning(around, waits).label
+    assert inner == (label if around.whole else "wait")
+
+
+@pytest.mark.parametrize(
     ("file", "function", "found"),
     [
         ("tensorflow/python/saved_model/load.py", "load", True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.gain import LeftUntraced
 from stepscope.instruments.causes.paces import Paces, paces_of
-from stepscope.instruments.causes.ranking import judge
+from stepscope.instruments.causes.ranking import judge, longest_untraced
 from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
 from stepscope.instruments.causes.side_effects import goes_by_stack, stacks_of_function
 from stepscope.instruments.causes.untraced_steps import GoesAtStack, UntracedLooks, untraced_of
@@ -99,6 +100,27 @@ def test_a_function_goes_with_its_line_unless_it_calls_the_model():
     assert stacks_of_function(found, mixed[:3], load) == set()
     looping = SampledStacks(frozenset(), {1: LOAD}, {1: PYTHON}, frozenset({("p.py", "load")}), {})
     assert stacks_of_function(found._replace(stacks={0: looping}), mixed, load) == set()
+
+
+@pytest.mark.parametrize(
+    ("typical_ms", "looks_at_load", "found"), [(60, 400, "python"), (60, 200, None), (95, 400, None)]
+)
+def test_a_cause_that_the_profiler_makes_small_is_told_by_steps_without_it(
+    typical_ms: int, looks_at_load: int, found: str | None
+) -> None:
+    """It makes ops longer, and Python not: that has a fifth of a recorded step."""
+    rows = [(1, 1, "python", 20 * MS), (1, 2, "compute", 80 * MS)]
+    stacks = SimpleNamespace(stacks=evidence().stacks, parts=lambda: rows)
+    seen = looks(s4=looks_at_load, s5=1000 - looks_at_load)
+    host: Any = SimpleNamespace(
+        untraced=untraced_of([typical_ms * 1e6] * 20, seen),
+        top_op=SimpleNamespace(on_device=False),
+        steps=[SimpleNamespace(dur_ps=100 * MS)] * 10,
+        stacks=stacks,
+    )
+    assert longest_untraced(host) == found
+    host.untraced = None
+    assert longest_untraced(host) is None
 
 
 def left(typical: float, part: float, error: float = 0.0, **more: Any) -> gain.Left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from fractions import Fraction
 from typing import Any
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.draw import Tables
+from tests.draw import UNIT_PS, Tables
 from tests.library.answers import rows
 from tests.report import made_recordings
+from tests.report.recordings import derived
 from tests.tiers import cases
 
 MS = 10**9
@@ -310,3 +312,26 @@ def test_a_method_of_an_array_that_waits_has_no_file() -> None:
     tables.add("device", name="gpu", kind="gpu")
     (row,) = rows(tables, "device_waits_for_host")
     assert (row["line"], row["impact_ps"]) == (12, 3 * MS)
+
+
+GROWS = "positions_computed_again"
+
+
+def test_products_that_grow_from_step_to_step_compute_earlier_positions_again() -> None:
+    """Each of seven steps has four rows more than the one before, from 8 to 32; the first ones are new."""
+    (row,) = rows(derived(made_recordings.positions_computed_again()), GROWS)
+    assert (row["more_rows"], row["most_rows"], row["in_steps"]) == (4, 32, 7)
+    each = row["impact_ps"] / sum(1 - 4 / many for many in range(8, 36, 4))
+    assert row["share"] == pytest.approx(row["impact_ps"] / (7 * 11 * UNIT_PS), rel=0.1)
+    assert each == pytest.approx(11 * UNIT_PS, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "many", [[32] * 7, [8, 12, 40, 16, 8, 32, 12], [8, 12, 16, 20]], ids=["alike", "wild", "few"]
+)
+def test_products_of_other_sizes_compute_nothing_again(many: list[int]) -> None:
+    """With a cache, and where batches have any length, they do not grow by the same number."""
+    tables = made_recordings.positions_computed_again(steps=len(many))
+    for row, number in zip(tables.rows["slice"], many, strict=True):
+        row["args_json"] = json.dumps({"Input Dims": [[number, 8], [8, 8]]})
+    assert rows(derived(tables), GROWS) == []

@@ -585,6 +585,18 @@ def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
     return tables
 
 
+def positions_computed_again(more: int = 4, steps: int = 7) -> Tables:
+    """Steps of PyTorch, each with a product that has so many rows more than that of the step before."""
+    tables = draw(
+        f"step train : {'[train....]' * steps}\ncpu/python thread : {'[mm.......]' * steps}", "kineto"
+    )
+    for number, row in enumerate(tables.rows["slice"]):
+        dims = {"Input Dims": [[more * (number + 2), 8], [8, 8]]}
+        row |= {"category": "cpu_op", "op_name": "aten::mm", "op_type": "aten::mm", "name": "aten::mm"}
+        row |= {"step": number, "args_json": json.dumps(dims)}
+    return tables
+
+
 def ops_beside_python() -> Tables:
     """Another thread of the program signs while the ops of a step run."""
     tables = _beside(a_layer_with_its_gradients(), 0)
@@ -1292,6 +1304,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,
     "models_in_steps": a_model_loaded_in_the_loop,
+    "positions_computed_again": positions_computed_again,
+    "positions_computed_again, one": lambda: positions_computed_again(1),
     "growing_memory": arrays_that_are_kept,
     "growing_graph": a_graph_that_grows,
     "waits_between_ops": waiting_in_the_loop,

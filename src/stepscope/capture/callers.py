@@ -48,6 +48,8 @@ _LATEST = 50
 _TINY_NS, _FEW = 2_000_000, 10
 """Calls that follow one another this closely may be parts of a step, if a loop surrounds their loop. The
 first few may take several times as long."""
+_WATCHED_NS = {"jax": 400_000}
+"""What it costs a call of a kind to be watched, at most."""
 _LONG_NS = 100_000_000
 """Rounds that take longer are steps, however new their ops are."""
 PATIENCE = 50
@@ -129,11 +131,13 @@ class Caller:
         latest = sorted(end_ns - call_ns for _, call_ns, end_ns in list(self.spans)[-_LATEST:])
         return latest[(len(latest) - 1) // 2] * self.count
 
-    def tiny(self) -> bool:
-        """True when the loop around it runs so fast that its rounds are hardly steps."""
+    def tiny(self, watched: float = 1.0) -> bool:
+        """True when the loop around it runs so fast that its rounds are hardly steps. watched: how many calls
+        of its kind a round makes."""
         rounds = sorted(end_ns - begin_ns for begin_ns, _, end_ns in list(self.spans)[-_LATEST:])
         # The lower quartile, because the first rounds set things up.
-        return rounds[len(rounds) // 4] < (_TINY_NS if self.count >= _FEW else 5 * _TINY_NS)
+        cost_ns = watched * _WATCHED_NS.get(self.how, 0)
+        return rounds[len(rounds) // 4] - cost_ns < (_TINY_NS if self.count >= _FEW else 5 * _TINY_NS)
 
     def starting(self) -> bool:
         """True for the first gradients of a tape, or calls of JAX, unless they take long. First runs are

@@ -167,10 +167,11 @@ class _JittedCalls:
         )
 
     def _is_often_beside(self, key: Tuple[Any, ...]) -> bool:
-        """Whether another call marks the steps, and this one is made often in each: it has its fast path."""
+        """Whether another jitted function marks the steps, and this one is called often in each: it has its
+        fast path. Where ops mark them, the first function that the program jits may be a better mark."""
         recorder = self._recorder
         anchor = recorder.pace.anchor
-        if anchor is None or recorder.in_doubt or threading.get_ident() != anchor[-1]:
+        if anchor is None or recorder.in_doubt or (anchor[0], anchor[-1]) != ("jax", threading.get_ident()):
             return False
         if anchor[: len(key) + 1] == ("jax", *key):
             self._beside.clear()

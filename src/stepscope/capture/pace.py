@@ -168,8 +168,9 @@ class StepWatcher:
 
     def _is_step_of(self, loop: Loop, key: Tuple[Any, ...]) -> bool:
         """Whether a round of the loop looks like a step."""
-        ops = self._ops_each_round(loop, key)
-        return ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny())
+        ops, calls = self._ops_each_round(loop, key), self._loop_calls(loop, key).values()
+        watched = sum(caller.count for caller in calls) / max((caller.count for caller in calls), default=1)
+        return ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny(watched))
 
     def _has_ops(self, found: Caller, key: Tuple[Any, ...]) -> bool:
         """Whether there are enough ops, of a program that jits nothing, for a step."""

@@ -54,6 +54,7 @@ def watch(recorder: Recorder) -> None:
     _watch_calls(recorder, module.Function, called)
     _watch_traced(recorder)
     _watch_tapes(recorder)
+    _watch_replicas(recorder)
 
 
 def _watch_calls(recorder: Recorder, owner: Any, called: Callable[..., None]) -> None:
@@ -221,6 +222,36 @@ def _watch_tapes(recorder: Recorder) -> None:
     recorder.patches.wrap(backprop.GradientTape, "gradient", make)
     for name in ("assign", "assign_add", "assign_sub"):
         recorder.patches.wrap(ResourceVariable, name, make_update)
+
+
+def _watch_replicas(recorder: Recorder) -> None:
+    """Reports what a strategy runs op by op: its replicas are threads that each call makes anew, and the
+    gradients of none of them mark a loop."""
+    from tensorflow.python.distribute import distribute_lib
+    from tensorflow.python.eager import context
+
+    local = recorder.local
+    owner = getattr(distribute_lib, "StrategyBase", None)
+    if not hasattr(owner, "run"):
+        return  # before 2.2
+
+    def make(run: Any) -> Any:
+        def watched_run(self: Any, fn: Any, *args: Any, **kwds: Any) -> Any:
+            quiet = getattr(local, "inside", False) or begun_batches(local)
+            if quiet or not recorder.listening or not context.executing_eagerly():
+                return run(self, fn, *args, **kwds)
+            begin_ns = clocks.time_ns()
+            result = run(self, fn, *args, **kwds)
+            end_ns = clocks.time_ns()
+            with recorder.unharmed():
+                key = ("replicas", *recorder.identities.of(fn, code_of(fn)))
+                name, site = getattr(fn, "__name__", type(fn).__name__), recorder.site()
+                recorder.step(WatchedCall("function_call", key, name, begin_ns, end_ns, site=site))
+            return result
+
+        return watched_run
+
+    recorder.patches.wrap(owner, "run", make)
 
 
 def graph_of(function: Any) -> Any:

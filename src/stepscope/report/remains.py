@@ -74,9 +74,11 @@ def remains(judgement: Judgement) -> Remains:
     low, high = told_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
-    if high_ps <= (1 - _SAYS) * judgement.mean_ps:
+    # A step may be shorter without the profiler than what a bound leaves of one with it.
+    whole_ps = min(judgement.mean_ps, judgement.untraced_ps or judgement.mean_ps)
+    if high_ps <= (1 - _SAYS) * whole_ps:
         return Remains(None, None, high_ps, *saved)
-    least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None
+    least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * whole_ps else None
     return Remains(None, least_ps, None, *saved)
 
 
@@ -151,10 +153,13 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
 
 
 def _is_model(judgement: Judgement) -> bool:
-    """Whether the layer that stands out is a line of the program with nearly all ops: a loop over layers."""
-    if judgement.cause != "compute" or judgement.layer is None or ":" not in judgement.layer:
+    """Whether what stands out is the model: products of matrices or convolutions, wherever they are, or the
+    line of the program with nearly all ops, a loop over layers."""
+    if judgement.cause != "compute":
         return False
-    return (judgement.layer_share or 0.0) >= _MODEL
+    if judgement.layer is None:
+        return judgement.of_products and judgement.table is None
+    return ":" in judgement.layer and (judgement.layer_share or 0.0) >= _MODEL
 
 
 def shorter(known: Remains, bounds: bool = False) -> str:

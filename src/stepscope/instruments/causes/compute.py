@@ -83,6 +83,7 @@ class ComputeCause(Cause):
             plain_products=share_of_plain_products(host),
             op=top.op,
             op_type=top.op_type,
+            of_products=top.is_product,
             op_share=top.share,
             layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,

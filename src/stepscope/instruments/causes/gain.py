@@ -218,7 +218,7 @@ def step_without(
     without_it = min(max(usual * ratio + stays, executes), whole)
     sampled = error_of_samples(steps, cause, usual, samples)
     error = THRESHOLDS.errors * hypot(again * usual, error_of_median(left), sampled)
-    cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
+    cold = 0.0 if device else _cold_ps(cause, usual * ratio, took)
     untold = median(parts.get("unknown", 0) for _, parts in steps)
     unexplained = 0.0 if paces is None else paces.unexplained_ps()
     low = min(usual - error, middle - error, _least(left, had_cores)) * ratio - untold - cold
@@ -251,6 +251,15 @@ def _rarity(
     if rare and untraced is not None:
         return rare, untraced._replace(typical_ps=untraced.mean_ps)
     return rare, untraced
+
+
+def _cold_ps(cause: str, left_ps: float, took: float) -> float:
+    """What goes of the rest on processors, as the cause leaves caches behind that are cold, or full of what
+    its ops read and wrote."""
+    cold = min(THRESHOLDS.cold_ps, THRESHOLDS.cold * left_ps)
+    if cause != "compute":
+        return cold
+    return max(cold, min(THRESHOLDS.slowed * left_ps, THRESHOLDS.slows * took))
 
 
 def _still_launched_ps(cause: str, calls: float, took: float) -> float:

@@ -237,6 +237,8 @@ class Explanation:
     """The type as the program wrote it, where `op_type` names the library that runs it."""
     launched_by: str | None = None
     """The op that launches the type, where that is a kernel."""
+    of_products: bool = False
+    """Whether that type is a product of matrices or a convolution, which models consist of."""
     op_share: float | None = None
     """What that type takes of the time of all ops."""
     layer_share: float | None = None

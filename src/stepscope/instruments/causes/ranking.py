@@ -29,6 +29,7 @@ from stepscope.instruments.causes.lock_holders import line_beside_label
 from stepscope.instruments.causes.mixed_lines import MixedLine, aside_line, mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.second_line import lines_of, other_labels
+from stepscope.instruments.causes.side_effects import goes_by_stack
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.instruments.step_breakdown.interpreter_lock import ACTIVE
 from stepscope.library.statements import Query
@@ -108,21 +109,24 @@ def _first_ranked(host: HostSteps, weighed: Weighed) -> _Ranked:
     one_op, is_product = (top.share, top.is_product) if table is None else (table.share, False)
     name, share, ps_per_step = cause_of(weighed.parts, one_op, layer_share, host.contention, is_product)
     of_ops = name in ("compute", "none")
+    label = longest_untraced(host) if of_ops else None
+    of_ops = of_ops and label is None
     mixed = mixed_line(host) if of_ops else None
     # Small ops are called one after the other: what Python takes between them is part of that.
     calling = weighed.share_of("dispatch") + weighed.share_of("python")
     if of_ops and calling >= _MENTIONED and DISPATCH.are_ops(host) is not None:
-        mixed, name = None, "dispatch"
-        share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
+        mixed, label = None, "dispatch"
     if mixed is not None:
-        name = mixed.parts[0].label
-        share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
+        label = mixed.parts[0].label
+    if label is not None:
+        name, share, ps_per_step = label, weighed.share_of(label), weighed.ps_per_step_of(label)
     return _Ranked(name, share, ps_per_step, mixed)
 
 
 _MOST, _IN_FEW = 0.5, 0.75
 _IN_PYTHON = ("dispatch", "python")
 """Causes that go on in Python, which one thread runs at a time."""
+_WITHOUT_EVENTS: tuple[CauseName, ...] = ("python", "wait")
 _EQUAL, _MENTIONED = 0.85, 0.2
 """What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
 
@@ -146,6 +150,22 @@ def _explained(
         found = replace(found, meanwhile=line_beside_label(host.stacks, label, _MOST))
     together = found.together or other_labels(host, name, found, share)
     return replace(found, garbage=garbage_of(host), lines=lines_of(host, name, found), together=together)
+
+
+def longest_untraced(host: HostSteps) -> CauseName | None:
+    """The label that stands out in steps without the profiler, where that makes ops longer, and so the part
+    of a step smaller that consists of no events; None where none does."""
+    steps = host.untraced
+    if steps is None or host.top_op.on_device:
+        return None
+    if steps.typical_ps > gain.THRESHOLDS.same * median(step.dur_ps for step in host.steps):
+        return None
+    rows, parts = host.stacks.parts(), dict[CauseName, float]()
+    for label in _WITHOUT_EVENTS:
+        left = steps.left_without(label, goes_by_stack(rows, (), label), host.stacks)
+        if left is not None and left.part >= CAUSES[label].thresholds.stands_out:
+            parts[label] = left.part
+    return max(parts, key=lambda label: parts[label], default=None)
 
 
 def garbage_of(host: HostSteps) -> GarbageCollection | None:

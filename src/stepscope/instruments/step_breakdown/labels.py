@@ -112,6 +112,8 @@ _PURPOSES = (
     # Triton keeps what it compiled, and looks it up at each launch in files of its compiler.
     _rule("compile", r"(^|/)triton/(compiler|backends)/.*:(compile|make_\w+|ast_to_ttir|parse)$", True),
     _rule("dispatch", r"(^|/)triton/"),
+    # Replicas that run op by op are threads, and the one that made them waits while they launch.
+    _rule("dispatch", r"(^|/)distribute/(mirrored_run|cross_device_ops)\.py:", True),
     # What torch.compile wrote for calls of a compiled graph; at the end of each, it asks whether anything is
     # being compiled.
     _rule(
@@ -123,7 +125,7 @@ _PURPOSES = (
         "compile",
         r"(^|/)session\.py:.*_extend_graph|(^|/)op_def_library\.py:.*apply_op|(^|/)gradients_util\.py:|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
         r"|(^|/)tracing_compilation\.py:.*_create_concrete"
-        r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:do_not_convert)|interpreters/(mlir|pe)\."
+        r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:(do_not_convert|call_with_unspecified_conversion_status))|interpreters/(mlir|pe)\."
         r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"
         r"|(^|/)stages\.py:.*(lower|compile)|(^|/)pxla\.py:.*(lower|compile|from_hlo)"
         # Where torch.compile traces, lowers, generates code and tries variants of it. Its other files run
