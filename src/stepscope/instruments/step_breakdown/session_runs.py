@@ -99,7 +99,9 @@ def _hosts_traced_whole(query: Query) -> set[tuple[str, str]]:
     runs: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for run_id, host_id, series, number in query(statement("runs_of_traced_steps")).rows():
         runs[run_id, host_id][series] = number
-    return {key for key, of in runs.items() if of.get("untraced", 0.0) < THRESHOLDS.rare * of.get("traced", 0.0)}
+    return {
+        key for key, of in runs.items() if of.get("untraced", 0.0) < THRESHOLDS.rare * of.get("traced", 0.0)
+    }
 
 
 def _traced_calls(query: Query) -> defaultdict[tuple[str, str], list[float]]:
