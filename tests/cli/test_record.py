@@ -107,7 +107,7 @@ def test_the_answer_comes_after_what_the_program_prints(
     first, title, sentence = shown.out.splitlines()[:3]
     assert first == "trained ['--lr', '1']"
     assert title.startswith("out: 1 run")
-    assert sentence.startswith("Waiting for input takes 79.8 % of a traced step")
+    assert sentence.startswith("Waiting for input takes 79.8 % of a step")
     assert "stepscope: recorded 16 steps of step to out\n" in shown.err
     assert "next:" not in shown.err
 
@@ -123,7 +123,7 @@ def test_the_answer_is_left_out_on_demand(recorded: Path, capfd: pytest.CaptureF
 def test_a_report_is_written_at_the_end(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-o", "r.md", "-o", "out", "--no-summary", "train.py"]) == 3
     assert capfd.readouterr().err.endswith("wrote r.md\n")
-    assert "Waiting for input takes 79.8 % of a traced step" in (recorded / "r.md").read_text()
+    assert "Waiting for input takes 79.8 % of a step" in (recorded / "r.md").read_text()
 
 
 def test_a_report_that_is_there_stops_the_program_from_starting(

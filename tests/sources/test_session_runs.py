@@ -109,7 +109,8 @@ def test_event_files_are_searched_where_other_folders_hold_their_runs(tmp_path, 
     for timeline in (SAMPLES / "profiler_hook").glob("*.json"):
         shutil.copy(timeline, tmp_path / "timelines")
     names = sorted(source.name for source in stepscope.open(str(tmp_path)).sources)
-    assert names == [events.name, "timeline-15.json", "timeline-20.json"]  # it has steps 5 and 10
+    # It has steps 5 and 10. Event files are two runs, whatever lies beside them.
+    assert names == [events.name, events.name, "timeline-15.json", "timeline-20.json"]
 
 
 def test_a_merge_of_more_runs_is_fuller(tmp_path):

@@ -39,13 +39,16 @@ def twins(folder: Sequence[Source]) -> Iterator[Twin]:
 
 
 def copies(sources: Sequence[Source]) -> Iterator[Twin]:
-    """The same for files of several folders. Event files, which may be many and large, are searched where
-    other files hold runs of a session and their tags name run metadata."""
+    """The same for files of several folders, in another format: files of one format are of as many runs or
+    hosts as there are folders. Event files, which may be many and large, are searched where other files hold
+    runs of a session and their tags name run metadata."""
     candidates = [source for source in sources if _rank(source) is not None]
     others = [source for source in candidates if source.format != "event_file"]
     if len(candidates) > 1 and any(run_begins(source) for source in others):
         tagged = [src for src in candidates if src.format == "event_file" and _twins.tagged_steps(src)]
-        yield from _copies_among([*others, *tagged])
+        for copy, original, why in _copies_among([*others, *tagged]):
+            if copy.format != original.format:
+                yield copy, original, why
 
 
 def _copies_among(candidates: Sequence[Source]) -> Iterator[Twin]:

@@ -25,7 +25,7 @@ class ReportView:
     >>> import stepscope
     >>> summary = stepscope.open("tests/samples/capture/slow_map").summary()
     >>> print(summary.headline[2])
-    Steps take 34.0 ms on average with the profiler, typically 25.6 ms without it.
+    Steps take 34.0 ms on average.
     >>> summary["op_types"].columns[:3]
     ('op_type', 'place', 'self_ps')
     >>> summary.data["answer"]["cause"]
