@@ -58,7 +58,7 @@ def stored(steps: list[tuple]) -> Tables:
 
 
 def seen(steps: list[tuple]) -> list[tuple]:
-    """The twin of their kinds: runs of sessions that train are told from others where a host has both."""
+    """The twin of their kinds: a run of a session is called train where its host has others, too."""
     beside: dict[tuple, set[str]] = {}
     for run, host, _, _, kind, told, *_ in steps:
         if told == "file":

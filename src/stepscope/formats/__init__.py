@@ -15,7 +15,7 @@ and, where the format is special,
     TRAITS = Traits(kind="graph") what holds of all its files: kind, steps, … (stepscope.sources.source)
     WRITERS = {"toy": Writer()}   what is known of its writers, by the producer that build() names
     TWINS = (rule, …)             rules that find files which say again what another of their folder says
-    COPIES = (rule, …)            such rules for the files of all folders, which go by content alone
+    COPIES = (rule, …)            such rules that compare the files of all folders by their content
     CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
     fill(store, source, spool)    adds tables to those of build() where all are asked for
     steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
@@ -91,6 +91,10 @@ class NothingTimed(Damaged):
 
 def _no_steps(pieces: Pieces) -> Sequence[Step] | None:
     return ()
+
+
+def timeless(pieces: Pieces) -> None:
+    """`steps` of formats that hold no times, such as checkpoints: there are none to recover."""
 
 
 class Format(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rows of the tensors of a checkpoint, whoever wrote it."""
+"""Rows for the tensors of a checkpoint, for every format that lists some."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import _core
-from stepscope.formats import HEAD_BYTES
+from stepscope.formats import HEAD_BYTES, timeless
 from stepscope.sources.source import Traits
 from stepscope.store_rows import note
 
@@ -58,9 +58,7 @@ def build(pieces: Pieces) -> Store:
         return _store(str(place), pieces, has_values=False)
 
 
-def steps(pieces: Pieces) -> None:
-    """A checkpoint has no time, so that there are no steps to recover."""
-    return None
+steps = timeless
 
 
 def _store(path: str, pieces: Pieces, *, has_values: bool) -> Store:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, strict_json, units
-from stepscope.formats import Damaged, Writer
+from stepscope.formats import Damaged, Writer, timeless
 from stepscope.sources.source import Traits
 from stepscope.store_rows import note
 
@@ -65,9 +65,7 @@ def build(pieces: Pieces) -> Store:
         return store_of(pieces, _core.hash_bytes(text), NAME, [tensor for tensor, _ in found], notes)
 
 
-def steps(pieces: Pieces) -> None:
-    """A checkpoint has no time, so that there are no steps to recover."""
-    return None
+steps = timeless
 
 
 def _tensor(name: str, entry: Any) -> tuple[StoredTensor, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope import _core
-from stepscope.formats import Writer
+from stepscope.formats import Writer, timeless
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -48,6 +48,4 @@ def build(pieces: Pieces) -> Store:
     return store_of(pieces, _core.hash_bytes(data), NAME, rows, notes)
 
 
-def steps(pieces: Pieces) -> None:
-    """A checkpoint has no time, so that there are no steps to recover."""
-    return None
+steps = timeless

@@ -12,6 +12,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from stepscope.formats import timeless
 from stepscope.formats.xla import dump_names
 from stepscope.protobuf import fields
 from stepscope.sources.source import Source, Traits
@@ -91,6 +92,4 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     dump_tables.fill(store, source, spool)
 
 
-def steps(pieces: Pieces) -> None:
-    """A dump holds no times, so it has no steps."""
-    return None
+steps = timeless
