@@ -99,6 +99,7 @@ def test_the_check_itself_sees_mistakes() -> None:
 
 
 LEAST = {
+    "clusters_of_many_shapes": {"runs": 3, "shapes": 2},
     "device_unused": {"times": 100},
     "folder_of_several_processes": {"programs": 2},
     "growing_graph": {"steps": 5},

@@ -64,7 +64,7 @@ def test_output_that_is_closed(words: tuple[str, ...]) -> None:
 
 
 ENDINGS = [".duckdb", ".json", ".json.gz", ".csv", ".ndjson", ".parquet", "/", ".pb.gz"]
-STEPS = {".parquet": cases(11, 5), "/": cases(389, 29), ".duckdb": cases(61, 11)}
+STEPS = {".parquet": cases(11, 5), "/": cases(389, 29), ".duckdb": cases(61, 29)}
 """How many calls of an export are let go between two that fail."""
 
 

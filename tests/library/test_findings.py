@@ -296,6 +296,10 @@ def test_calls_that_wait_for_collectives_share_no_links():
     """A collective of a graph waits for all that is before it; streams show what was sent."""
     rows = "gpu/1 lane! : [a:NcclAllReduce..]\ngpu/2 lane! :   [b:NcclAllReduce..]\n"
     assert "collectives_overlap" not in found(draw(rows), ("collectives_overlap",))
+    sent = "gpu/stream:1 device_stream :             [c:ncclAllReduce]\n"
+    row = one(rows + sent, "collectives_overlap")
+    assert (row["device"], row["rows_drawn"], row["union_ps"]) == ("gpu", 2, 17 * UNIT_PS)
+    assert row["impact_ps"] == row["drawn_ps"] - row["union_ps"]
 
 
 def test_custom_calls_that_only_tell_the_compiler_something_cost_nothing():

@@ -5,7 +5,7 @@
 -- severity: high from three compile steps, medium for two; none when only the first steps compile and the
 --   recording began with them, and none where the recorder saw which functions compile
 -- impact: {steps} of {all_steps} {all_steps:step|steps} on {host_id} {steps:compiles|compile}, {impact_ps}
---   in all, the last one in step {last_step}[; XLA compiled {cluster} {times} times].
+--   in all, the last one in step {last_step}[; XLA compiled {cluster} {times} {times:time|times}].
 -- action: Something changes from step to step: the shape of the last batch, Python values passed as arguments,
 --   functions created inside the loop.
 -- action_tensorflow: Something changes from step to step: the shape of the last batch (drop_remainder=True), Python
