@@ -246,6 +246,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
     recomputing: set[int] = set()
     hooked_from: dict[int, int] = {}
     models: dict[int, CallPath] = {}
+    making = {stack_id for (stack_id,) in query(statement("model_stacks", source_id=source_id)).rows()}
     frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
         around = meanings.get(parent_id, labels.NOTHING)
@@ -269,7 +270,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             hooked_from[stack_id] = hooked_from[parent_id]
         if parent_id in models:
             models[stack_id] = models[parent_id]
-        elif code != "program" and path and labels.makes_model(file or "", function or ""):
+        elif stack_id in making and path and code != "program":
             models[stack_id] = path
         meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
     loaders = stack_samples.loader_stacks(query, source_id, calling=True)
