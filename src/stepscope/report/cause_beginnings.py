@@ -59,7 +59,7 @@ def _part_of_code(judgement: Judgement) -> float | None:
 
 def _shows_no_op(judgement: Judgement) -> bool:
     """Whether a recording knows no op, and neither samples nor an idle device tell that none runs."""
-    if any(judgement.share_of(label) for label in ("compute", "copy", "communication")):
+    if any(judgement.share_of(label) for label in ON_DEVICES):
         return False
     return judgement.place is None or not (judgement.samples or judgement.share_of("idle"))
 

@@ -141,5 +141,5 @@ _SAMPLE_PS = 10**11
 _NODE = (
     "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
     "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",
-    "parallelism_max", "autotuned", "buffer_size", "gaps", "gap_ps", "cpu_budget", "ram_budget_bytes",
+    "parallelism_max", "autotuned", "buffer_size", "gap_ps", "cpu_budget", "ram_budget_bytes",
 )  # fmt: skip

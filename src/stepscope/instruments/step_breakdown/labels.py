@@ -27,6 +27,8 @@ EXECUTION: tuple[Label, ...] = ("compute", "communication", "copy", "compile", "
 collective is work all the same."""
 ON_DEVICES: tuple[Label, ...] = ("compute", "communication", "copy")
 """What devices execute."""
+OF_LINES: tuple[Label, ...] = ("python", "copy", "wait")
+"""What a thread does in a line of the program, and not in ops. Some launching belongs to every op."""
 
 
 class Meaning(NamedTuple):
