@@ -95,8 +95,8 @@ class StepWatcher:
         return None
 
     def _repeated(self) -> Dict[Tuple[Any, ...], Caller]:
-        """Repeated callees. A function that initialises is called once while others are called often, so it
-        is no step."""
+        """Callees that are called repeatedly. A function that initialises is called once while others are
+        called often, so it is not a step."""
         most = max((caller.count for caller in self.callers.values()), default=0)
         least = min(2, self.warmup + 1, most - 1)
         return {key: caller for key, caller in self.callers.items() if caller.count >= least}
@@ -248,13 +248,14 @@ def _heaviest(callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...
 
 
 def unsettled(calls: List[Dict[str, Any]]) -> bool:
-    """Whether nothing was recorded because each call that was seen several times compiled, from `told`."""
+    """Whether nothing was recorded because each call that was seen several times compiled. calls: from
+    `told`."""
     best = max(calls, key=lambda call: (call["settled"], call["calls"]), default={})
     return bool(best.get("unsettled", 0) > 1)
 
 
 def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
-    """Why there was no recording, from the facts of `told`."""
+    """Why there is no recording, from the facts of `told`."""
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "

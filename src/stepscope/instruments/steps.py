@@ -55,7 +55,7 @@ first step of an accelerator waits for."""
 
 
 class SourceFacts(NamedTuple):
-    """What is known of a source beside its bytes."""
+    """Facts about a source that its bytes do not hold."""
 
     step: int | None = None
     """Number of the step, when the name of the file tells one."""

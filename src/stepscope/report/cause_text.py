@@ -104,8 +104,8 @@ def _recordings(judgement: Judgement) -> int:
 
 
 def _bound(judgement: Judgement) -> str:
-    """What stands before the share where a law says that work of the device is missing, or ops that nobody
-    recorded are part of it."""
+    """The word before the share (at least, at most) if work of the device is missing, as a law says, or if
+    unrecorded ops are part of it."""
     if judgement.runs_unseen:
         return "at most"
     if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
@@ -135,7 +135,7 @@ def _copies(judgement: Judgement) -> str:
 
 
 def _ops(judgement: Judgement) -> str:
-    """What of the ops takes most, and what another thread runs meanwhile."""
+    """The op that takes most, and what another thread runs at the same time."""
     if judgement.meanwhile is None:
         return _most_of_ops(judgement)
     beside = f"; another thread runs {place_of(judgement.meanwhile)} then, which wants a core, too, and the"
@@ -376,4 +376,4 @@ _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
     "wait": _wait,
     "unknown": _unknown,
 }
-"""What is known of each cause; of all others, the line."""
+"""The second half of the sentence by cause; for all others, the line."""

@@ -215,8 +215,8 @@ def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | N
 
 
 def _most_work(op_types: Rows, of_libraries: OpsOfLibraries, of_ops: bool) -> Iterable[str]:
-    """The types of op with most of the work, as the program wrote them. of_ops: a recorder knows ops and
-    their places; others draw whatever they are told to."""
+    """The types of op with most of the work, as the program wrote them. of_ops: the recorder knows ops and
+    their places; others draw what programs tell them to."""
     place, rows = _work(_besides_input(op_types))
     all_place, all_rows = _work(op_types)
     input_ps = sum(row["input_ps"] or 0 for row in all_rows)

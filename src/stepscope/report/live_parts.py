@@ -10,7 +10,7 @@ from stepscope.instruments.step_breakdown import labels
 from stepscope.step_labels import LABELS, LOOKS, Label
 
 _FRAMEWORK: tuple[Label, ...] = ("compute", "dispatch")
-"""Without a trace of ops nobody knows whether a call of the framework launches, or computes."""
+"""Without a trace of ops, a call of the framework may launch or compute."""
 
 
 class LivePart(NamedTuple):

@@ -205,7 +205,7 @@ def _runs_judged(judged: Sequence[Judgement], unrelated: bool) -> int:
 
 
 def _has_types(trace: OpenTrace, ops: Rows, total: int) -> bool:
-    """Whether any op has a type. ops: the first of so many."""
+    """Whether any op has a type. ops: the first ones."""
     if any(row["op"] != row["op_type"] for row in ops):
         return True
     return total > len(ops) and bool(trace.query(statement("typed_op")).rows())

@@ -151,7 +151,7 @@ def _what_goes(judgement: Judgement) -> str:
 
 
 def _decides(judgement: Judgement) -> str:
-    """What would tell what is left."""
+    """What to record to get a prediction."""
     if judgement.late_copy is not None:
         return f"{judgement.late_copy} waits for what the device does first, which stays: make that shorter."
     if judgement.fed_unseen:

@@ -114,7 +114,7 @@ _EVERY = 64
 def _reported(
     files: Iterable[FoundFile], looking: Callable[[str, int, int], None] | None
 ) -> Iterator[FoundFile]:
-    """The files; every so many, `looking` hears of it. Of a list it hears how many there are."""
+    """The files. `looking` is called once per batch of files; for a list, with the length of the list."""
     total = len(files) if isinstance(files, Sized) else 0
     for number, file in enumerate(files, 1):
         if looking is not None and number % _EVERY == 0:

@@ -104,8 +104,7 @@ class ComputeCause(Cause):
         return None if op_type is None else op_lines.calling_line(host.query, op_type, host.sources)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
-        """The op or the layer that stands out. A device that stands still meanwhile waits for what is
-        launched, op by op."""
+        """The op or the layer that stands out. Meanwhile an idle device waits for launches, op by op."""
         top, table, layer = host.top_op, host.whole_table, host.top_layer.share
         if table is not None:
             return Removal(self.thresholds.standing_out(table.share, layer))

@@ -31,7 +31,7 @@ THRESHOLDS = ConfidenceThresholds()
 
 
 def confidence_of(share: float, unknown: float, steps: int, weak: Sequence[Weakness] = ()) -> Confidence:
-    """How sure a cause is: few steps, few samples, or much that nobody recorded, weaken it."""
+    """The confidence in a cause: few steps, few samples and much unrecorded time lower it."""
     known = share >= THRESHOLDS.sure_share and unknown < THRESHOLDS.sure_unknown
     if known and steps >= THRESHOLDS.few_steps and not weak:
         return "high"
@@ -62,9 +62,9 @@ def weaknesses(
 
 
 def _settled(steps: Sequence[tuple[int, Sums]], cause: CauseName) -> bool:
-    """Whether what made this label the cause exceeds the error of a mean over so many steps: that it takes
-    more than it needs to stand out, and more than the next one; of compute, that the next one does not stand
-    out."""
+    """Whether the margin by which this label became the cause exceeds the standard error over the steps: the
+    margin above its threshold and above the next label; for compute, the margin by which the next label
+    misses its threshold."""
     if len(steps) < THRESHOLDS.few_steps:
         return False
     rival = next(

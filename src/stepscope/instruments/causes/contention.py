@@ -39,10 +39,10 @@ class Contention:
     children: float = 0.0
     """Cores that processes had which the program started, on average."""
     later: float | None = None
-    """Threads made with the iterators, or after, that ran or waited for a core; None where nobody tells them
+    """Threads made with the iterators, or later, that ran or waited for a core; None if they cannot be told
     from the others."""
     cores: int | None = None
-    """Of the machine; None where nobody tells."""
+    """Cores of the machine; None if unknown."""
 
     @property
     def oversubscribed(self) -> bool:

@@ -1,4 +1,4 @@
-"""The accelerator has nothing to do: and what is launched meanwhile, where launches are recorded."""
+"""The accelerator has nothing to do; and what is launched in that time, where launches are recorded."""
 
 from __future__ import annotations
 

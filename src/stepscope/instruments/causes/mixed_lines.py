@@ -32,7 +32,7 @@ class MixedLine(NamedTuple):
     by_step: Mapping[int, int] = {}
     """Picoseconds by step of what is beside the training; empty for other lines."""
     goes: Mapping[int, GoesAtStack] = {}
-    """What of it is at each sampled stack, likewise."""
+    """Its part at each sampled stack, by step."""
     stores: Stored | None = None
     called_from: CodeLine | None = None
     """The line of the steps' loop that calls it, where it is a loop over other batches."""

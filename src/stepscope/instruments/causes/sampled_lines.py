@@ -20,7 +20,7 @@ from stepscope.library.statements import Query, statement
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleThresholds:
-    """What samples of stacks can tell."""
+    """When samples of stacks show a line."""
 
     few: int = tuned(
         5, "so few samples of other things say nothing of where all of them come from", slack=(0.0, inf)
@@ -36,7 +36,7 @@ class LineSearch:
     """How the line of a label is found among its samples."""
 
     stands_in: Label | None = None
-    """A label whose samples tell the line where none has this one: slices tell them apart, stacks do not."""
+    """A label whose samples show the line if this one has none: slices tell the two apart, stacks do not."""
     of_loop: bool = False
     """The line of the loop of steps is named, and the function within that has most of the time."""
     by_function: bool = False
@@ -44,8 +44,8 @@ class LineSearch:
     functions_too: bool = False
     """These three as in `innermost_call`."""
     forward: bool = False
-    """Gradients belong to what they are of: the call that asks for all of them tells no line, where any other
-    does."""
+    """Gradients count to the call whose gradients they are. The call that asks for all of them is named only
+    if there is no other."""
 
 
 class SampledStacks(NamedTuple):
