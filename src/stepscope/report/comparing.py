@@ -181,7 +181,7 @@ def _largest(
     if others:
         name = f"({units.count(len(others), what)} with smaller changes)"
         shown.append((name, *(sum(row[i] or 0 for row in others) for i in range(1, sums + 1)), *rest))
-    return Table(columns, tuple(shown), len(shown))
+    return Table.whole(columns, shown)
 
 
 def _mean(runs: int, number: int) -> float:
@@ -274,7 +274,7 @@ def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
         "compared_alone",
         "Added and removed",
         "Which ops are only on one side, and where?",
-        table=Table(columns, tuple(rows), len(rows)),
+        table=Table.whole(columns, rows),
     )
 
 
@@ -307,7 +307,7 @@ def _graph(a: Measured, b: Measured) -> Section:
     rows.sort(key=lambda row: (-abs(row[3]), row[0]))
     return Section(
         *("compared_graph", "Graph", "Which nodes does one graph have more of?", tuple(answer)),
-        Table(columns, tuple(rows), len(rows)),
+        Table.whole(columns, rows),
     )
 
 
@@ -343,4 +343,4 @@ def _section(
     answer = []
     if left or new:
         answer.append(f"Names are matched exactly: {left} only in A, {new} only in B.")
-    return Section(f"compared_{name}", title, question, tuple(answer), Table(columns, tuple(rows), len(rows)))
+    return Section(f"compared_{name}", title, question, tuple(answer), Table.whole(columns, rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -36,6 +36,12 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     total: int
+
+    @classmethod
+    def whole(cls, columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> Table:
+        """A table of which nothing was left out."""
+        kept = tuple(rows)
+        return cls(columns, kept, len(kept))
 
     def scales(self) -> list[Scale]:
         """How the values of each column are written."""

@@ -93,7 +93,7 @@ def drop_empty_columns(answers: Mapping[str, Table], by_step: bool) -> dict[str,
     times = [column.name for column in parts.columns if column.unit == "ps"]
     return {
         **answers,
-        "step_parts": _recorded(Table(parts.columns, rows, len(rows)), times),
+        "step_parts": _recorded(Table.whole(parts.columns, rows), times),
         "ranks": _recorded(answers["ranks"], _OF_RANKS),
     }
 

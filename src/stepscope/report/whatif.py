@@ -73,9 +73,7 @@ def build(
             headline += _sentences(change, first)
         headline += _unknown(first)
     # What the summary predicts is not what the replay does.
-    replayed = Section(
-        "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))
-    )
+    replayed = Section("steps", "Replayed steps", "What do the steps take?", table=Table.whole(_STEPS, rows))
     sections = [replayed] if known is None else []
     if first is not None and first.then and known is None:
         then = tuple(list(first.then.items())[:_MOST])
