@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import function_of
@@ -17,7 +16,7 @@ from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import DRAWN, MEASURED, tuned
+from stepscope.instruments.thresholds import ANY, DRAWN, MEASURED, tuned
 from stepscope.library.statements import statement
 
 
@@ -33,18 +32,16 @@ class DispatchThresholds(CauseThresholds):
         by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
     )
     of_function: float = tuned(
-        0.5, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
+        0.5, "what is to be compiled is the function that has this part of the launching", slack=ANY
     )
     on_host: float = tuned(
-        0.5,
-        "an op that runs on the host is the cause when it has this part of the launching",
-        slack=(0.0, inf),
+        0.5, "an op that runs on the host is the cause when it has this part of the launching", slack=ANY
     )
     compiled_runs: int = tuned(
         3,
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
         fitted_on=DRAWN,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     op_ps: int = tuned(
         3 * 10**6,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any, NamedTuple
 
 from stepscope.code_lines import CodeLine
@@ -14,7 +13,7 @@ from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, funct
 from stepscope.instruments.causes.judgement import Explanation, SampleCounts
 from stepscope.instruments.step_breakdown import labels, stack_samples
 from stepscope.instruments.step_breakdown.labels import Label, Meaning
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 from stepscope.library.statements import Query, statement
 
 
@@ -23,7 +22,7 @@ class SampleThresholds:
     """When samples of stacks show a line."""
 
     few: int = tuned(
-        5, "so few samples of other things say nothing of where all of them come from", slack=(0.0, inf)
+        5, "so few samples of other things say nothing of where all of them come from", slack=ANY
     )
 
 

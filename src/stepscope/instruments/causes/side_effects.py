@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, has_all
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
@@ -28,13 +27,13 @@ class SideEffectThresholds:
     most_of_line: float = tuned(
         0.65,
         "a line goes as a whole when the cause has this part of it, ops apart; else it does other things too",
-        slack=(0.0, inf),
+        slack=ANY,
     )
     ops: float = tuned(
-        0.2, "when ops run for more of a line's time, it is the model that is called there", slack=(0.0, inf)
+        0.2, "when ops run for more of a line's time, it is the model that is called there", slack=ANY
     )
     launches: float = tuned(
-        0.1, "a function that launches more than this part of all ops calls the model", slack=(0.0, inf)
+        0.1, "a function that launches more than this part of all ops calls the model", slack=ANY
     )
 
 
