@@ -228,7 +228,7 @@ class StepWatcher:
                 calls += each
         return frozenset(found)
 
-    def told(self) -> List[Dict[str, Any]]:
+    def counted_calls(self) -> List[Dict[str, Any]]:
         """The callees and their counts, most frequent first: facts for why nothing was recorded."""
         most = sorted(self.callers.values(), key=lambda caller: (LEVELS.index(caller.how), -caller.count))
         return [
@@ -249,13 +249,13 @@ def _heaviest(callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...
 
 def unsettled(calls: List[Dict[str, Any]]) -> bool:
     """Whether nothing was recorded because each call that was seen several times compiled. calls: from
-    `told`."""
+    `counted_calls`."""
     best = max(calls, key=lambda call: (call["settled"], call["calls"]), default={})
     return bool(best.get("unsettled", 0) > 1)
 
 
 def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
-    """Why there is no recording, from the facts of `told`."""
+    """Why there is no recording, from the facts of `counted_calls`."""
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "

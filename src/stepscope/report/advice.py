@@ -26,8 +26,8 @@ _RANKS = {effect: rank for rank, effect in enumerate(header.EFFECTS)}
 
 
 def framework_of(frameworks: Iterable[str | None]) -> str | None:
-    """The framework whose words advice is given in, from those of the sources; None where there are several,
-    or none is known."""
+    """The framework that advice is written for, from those of the sources; None if there are several or
+    none."""
     found = {framework for framework in frameworks if framework is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -148,7 +148,7 @@ def _is_case(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
 
 
 def _is_line(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
-    """Whether a row is another line of what the first one tells."""
+    """Whether a row is another line of the first row's subject."""
     alike = ("run_id", "host_id", "impact_ps", "share")
     has_lines = "share" in first and first.get("line") is not None and row.get("line") is not None
     return has_lines and all(first.get(name) == row.get(name) for name in alike)
@@ -185,7 +185,7 @@ _NEXT = {
     "incomplete-source": "completeness",
     "capped-trace": "completeness",
 }
-"""The analysis that goes on where a finding ends."""
+"""The analysis that continues where a finding ends."""
 
 
 def next_commands(

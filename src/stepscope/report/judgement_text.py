@@ -84,8 +84,8 @@ def _owner(judgement: Judgement, judged: Sequence[Judgement]) -> str:
 
 
 def own_sentence(judgement: Judgement) -> str:
-    """What is said of one of several programs: what limits it, or the law without which nothing is known.
-    It begins as within a sentence."""
+    """The sentence about one of several programs: what limits it, or the law that leaves it unknown. It
+    begins in lower case."""
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
@@ -215,7 +215,7 @@ def _broken_laws(judged: Sequence[Judgement]) -> list[str]:
 
 
 def _others(judgement: Judgement) -> list[str]:
-    """What the steps do that compile nothing, after what all of them do."""
+    """The steps that compile nothing, after a sentence about all steps."""
     found = judgement.others
     if found is None or found.cause == "unknown" or not found.parts:
         return []

@@ -1,4 +1,4 @@
-"""Memory as a report: the peak, what there is to know of it, who holds it, what would make it lower."""
+"""Memory as a report: the peak, who holds it, and what would lower it."""
 
 from __future__ import annotations
 

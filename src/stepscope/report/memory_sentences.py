@@ -67,7 +67,7 @@ def _held_before(memory: AllocatorMemory) -> Iterator[str]:
 
 
 def _peak_use(memory: AllocatorMemory) -> Iterator[str]:
-    """What memory is used for, and what of it is lost to rounding and to fragments."""
+    """The uses of memory, and what is lost to rounding and fragmentation."""
     if parts := bytes_by_kind(memory):
         when = "By kind" if memory.held.is_moment else "At the peak"
         yield f"{when}: {', '.join(parts)}."

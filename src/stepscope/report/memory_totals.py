@@ -1,4 +1,4 @@
-"""Memory of recordings that tell totals alone: what allocators gave for each op, not when."""
+"""Memory of recordings that have only totals: what allocators gave for each op, not when."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ class Report:
     values are raw: integer picoseconds, bytes, shares from 0 to 1."""
 
     @property
-    def untold_notes(self) -> tuple[Note, ...]:
+    def other_notes(self) -> tuple[Note, ...]:
         """The notes that no finding says as well."""
         told_by_findings = {finding.slug for finding in self.findings}
         return tuple(note for note in self.notes if note.slug not in told_by_findings)
@@ -266,7 +266,7 @@ class FirstRows(NamedTuple):
     order: tuple[str, ...]
     """The columns that its rows are in order by; "-" before one whose largest value is first."""
     each: Mapping[str, tuple[str, ...]] = {}
-    """A column and its values: so many rows are wanted for each of them."""
+    """A column and its values: `most` rows are wanted for each of these."""
     most: int = 0
 
 

@@ -49,7 +49,7 @@ class Remains(NamedTuple):
     saved_high_ps: int | None = None
 
 
-def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
+def printed_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
     """The bounds of what is left of a step; neither where they lie so far apart that they tell nothing."""
     if low_ps is None or high_ps is None or high_ps > _OPEN * low_ps:
         return None, None
@@ -72,7 +72,7 @@ def remains(judgement: Judgement) -> Remains:
         return Remains()
     saved = _saved(judgement)
     high_ps = max(judgement.mean_ps, judgement.left_ps) if _may_stay(judgement) else judgement.high_ps
-    low, high = told_range(judgement.low_ps, high_ps)
+    low, high = printed_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
     # A step may be shorter without the profiler than what a bound leaves of one with it.
@@ -95,7 +95,7 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
     if of_ps is None:
         return None, None, None
     saved_ps, *bounds = gain.saved(of_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps)
-    low, high = told_range(*bounds)
+    low, high = printed_range(*bounds)
     if low is None or saved_ps <= 0:
         return None, None, None
     return saved_ps, 0 if _may_stay(judgement) else low, high

@@ -181,7 +181,7 @@ def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
     return tuple(kept)
 
 
-def told_of(section: Section, steps: str) -> Section:
+def name_steps(section: Section, steps: str) -> Section:
     """The section, whose bars say behind how long a step takes which steps these are."""
     bars = tuple(replace(split, long=f"{split.long}{steps}") for split in section.splits)
     return replace(section, splits=bars) if bars else section

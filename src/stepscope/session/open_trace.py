@@ -202,7 +202,7 @@ class OpenTrace:
                 return work(engine)
             except DamagedStore:
                 self._drop_engines()
-                self._tables.mend()
+                self._tables.repair()
                 engine = self._engine(writes)
         return work(engine)
 

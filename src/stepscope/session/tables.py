@@ -206,7 +206,7 @@ class DecodedTables:
             return DamagedStore()
         return error
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Decodes anew what the cache gave; the second time without it."""
         assert self._cache is not None
         for decoded, cached in zip(self._decoded, self._from_cache, strict=True):

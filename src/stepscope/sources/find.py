@@ -24,15 +24,7 @@ from stepscope.sources.inspection import (
     look,
 )
 from stepscope.sources.names import claims
-from stepscope.sources.places import (
-    add_hosts,
-    add_slugs,
-    home_of,
-    order,
-    piece_of,
-    ranks_told_within,
-    source_of,
-)
+from stepscope.sources.places import add_hosts, add_slugs, home_of, order, piece_of, ranks_within, source_of
 from stepscope.sources.same_capture import OF_A_FOLDER, choose
 from stepscope.sources.source import ByteLocation, Piece, Skipped, Source
 from stepscope.sources.spool import Spool
@@ -92,7 +84,7 @@ def find(
     )
     if len(homes) > 1:
         homes = capture_folder.outer(homes)
-    ranks = ranks_told_within((file, item) for file, found in looked for item in found.items)
+    ranks = ranks_within((file, item) for file, found in looked for item in found.items)
     gathered = _Gathered(formats, run, host, ranks)
     for file, found in looked:
         gathered.add(file, found, homes, seen)

@@ -45,8 +45,8 @@ def weaknesses(
     samples: SampleCounts | None,
     contention: Contention | None = None,
 ) -> list[Weakness]:
-    """What an answer was decided by that is few, and whether other programs had the cores. steps: duration
-    and parts of each. samples: where they tell the line."""
+    """The weaknesses of an answer: few steps or samples, and other programs on the cores. steps: duration and
+    parts of each. samples: those that show the line, if any do."""
     found: list[Weakness] = []
     if cause != "unknown" and not _settled(steps, cause):
         found.append("few-steps")

@@ -25,7 +25,7 @@ HALF = "24 of the yardstick's programs, every second by name, whose fixed forms 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GainThresholds:
-    """How well it is known what is left of a step."""
+    """How well the remaining time of a step is known."""
 
     compiled_op_ps: int = tuned(
         7 * 10**5,
@@ -114,21 +114,22 @@ THRESHOLDS = GainThresholds()
 Sums = Mapping[str, int]
 """Picoseconds by label."""
 Correction = Literal["profiler", "disturbed"]
-"""What is taken off what the parts of a step leave: what the profiler adds, what other programs add."""
+"""Corrections of what the parts of a step leave: time that the profiler adds, and time that other programs
+add."""
 
 
 class Left(NamedTuple):
-    """What is left of a typical step without a part, in picoseconds, and the bounds of that."""
+    """A typical step without a part, in picoseconds, with bounds."""
 
     ps: int
     low_ps: int
     high_ps: int
     corrected: tuple[Correction, ...] = ()
-    """Why it is less than what the parts of the steps leave, where that makes a difference."""
+    """The corrections that make it shorter than what the parts of the steps leave, if they matter."""
     untraced_ps: int | None = None
-    """The step that it is left of, where that was timed without a profiler."""
+    """The step that it is compared with, if steps were timed without a profiler."""
     besides_ps: int = 0
-    """What goes of other labels than the cause's."""
+    """Time of other labels that disappears with the cause."""
     typical_ps: int | None = None
     """The step as it is, by the same steps and the same statistic: what goes is the difference. None where a
     model of something else tells what is left."""
@@ -145,8 +146,8 @@ class LeftUntraced(NamedTuple):
 
 
 def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[int, int, int]:
-    """By how much a step is shorter without its cause, and the bounds of that: what goes takes another time,
-    too, when the program runs again."""
+    """The time that a step saves without its cause, with bounds: the cause itself takes another time in
+    another run."""
     saved_ps = max(untraced_ps - left_ps, 0)
     error = THRESHOLDS.errors * THRESHOLDS.again * saved_ps
     low = saved_ps - hypot(high_ps - left_ps, error)
@@ -251,8 +252,8 @@ def _rarity(
 
 
 def _cold_ps(cause: str, left_ps: float, took: float) -> float:
-    """What goes of the rest on processors, as the cause leaves caches behind that are cold, or full of what
-    its ops read and wrote."""
+    """The part of the rest that disappears on processors, because the cause leaves caches cold, or full of
+    the data of its ops."""
     cold = min(THRESHOLDS.cold_ps, THRESHOLDS.cold * left_ps)
     if cause != "compute":
         return cold
@@ -260,7 +261,7 @@ def _cold_ps(cause: str, left_ps: float, took: float) -> float:
 
 
 def _still_launched_ps(cause: str, calls: float, took: float) -> float:
-    """What launching the ops of a step takes where a compiled function does it."""
+    """The launching time of a step's ops from within a compiled function."""
     return min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
 
 
@@ -350,5 +351,5 @@ def _corrections(recorded: float, usual: float, ratio: float) -> tuple[Correctio
 
 
 def _executes(parts: Sums, cause: str, part: float) -> float:
-    """What the device itself does in a step, without what goes."""
+    """The device's own work in a step that does not disappear."""
     return sum(parts.get(label, 0) * (1 - part if label == cause else 1) for label in ON_DEVICES)

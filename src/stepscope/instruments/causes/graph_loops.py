@@ -14,7 +14,7 @@ _INSIDE = re.compile(r"/(?:cond|body)/_\d{1,9}/")
 _MANY = 20
 """A loop is named if one of its ops runs at least this often in a step."""
 _MOST = 0.5
-"""So much of what runs belongs to the loop."""
+"""The loop has at least this part of the runs."""
 
 
 class GraphLoop(NamedTuple):
@@ -23,7 +23,7 @@ class GraphLoop(NamedTuple):
     op: str
     """The op that it was made as."""
     runs: int
-    """How often that op of it runs in a mean step which runs most often."""
+    """Runs in a mean step of its most frequent op."""
 
 
 _MANY_NODES = 1000

@@ -117,7 +117,7 @@ def goes_by_stack(
     whole: Counter[str] = Counter()
     for stack_id in at_place & of_stack.keys():
         whole.update(of_stack[stack_id])
-    besides = _goes_besides(cause, one_by_one) if _goes_as_a_whole(whole, cause, most_of_line) else {}
+    besides = _side_effects(cause, one_by_one) if _goes_as_a_whole(whole, cause, most_of_line) else {}
     # What no recorded step did of the function goes with it: any weight says so.
     found = {stack_id: GoesAtStack(1.0, 1.0) for stack_id in of_function}
     for stack_id, parts in of_stack.items():
@@ -146,14 +146,14 @@ def effects_of_stacks(
             whole[label] += dur_ps
     if not _goes_as_a_whole(whole, cause, most_of_line):
         return {}
-    goes = _goes_besides(cause, one_by_one)
+    goes = _side_effects(cause, one_by_one)
     return {
         step_id: round(sum(dur_ps * goes.get(label, 0.0) for label, dur_ps in parts.items()))
         for step_id, parts in steps.items()
     }
 
 
-def _goes_besides(cause: str, one_by_one: float) -> dict[str, float]:
+def _side_effects(cause: str, one_by_one: float) -> dict[str, float]:
     """The part that goes of each other label of a line that goes as a whole. Ops that are compiled into one
     function take what that leaves of each, launching included."""
     return dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})

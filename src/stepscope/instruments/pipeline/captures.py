@@ -14,7 +14,7 @@ from stepscope.instruments.pipeline.verdict import CaptureEvidence
 from stepscope.library.statements import Query, statement
 
 
-def evidence_beside(
+def capture_evidence(
     query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]
 ) -> CaptureEvidence:
     """The records of the captures of the same run and host. window: of the steps, in the source's time."""

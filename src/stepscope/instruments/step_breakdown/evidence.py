@@ -276,7 +276,7 @@ class _DrivingThreads:
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What the threads of sources do, each within a window; where no slice tells of one, only when it
         compiled again or collected garbage, as a recorder saw."""
-        found = self._told_by_slices(windows)
+        found = self._slice_segments(windows)
         for source_id, window in windows.items():
             known = self._compiled.get(source_id, ())
             if source_id not in found:
@@ -287,7 +287,7 @@ class _DrivingThreads:
                 found[source_id] = driver.collecting(found.get(source_id, []), collections)
         return found
 
-    def _told_by_slices(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
+    def _slice_segments(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What slices on the threads say of windows."""
         tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
         if not tracks:
