@@ -236,15 +236,24 @@ def _counted(
     return Explanation(place=place, called_from=called_from, spent_in=spent_in, samples=samples)
 
 
+class _Within(dict[int, int]):
+    """Stacks on which some frame lies, by how many calls of the program are around it."""
+
+    def follow(self, stack_id: int, parent_id: int, begins: bool, depth: int, inner: bool = False) -> None:
+        """Adds a stack. begins: its innermost frame is such a frame. inner: of several, the innermost counts,
+        not the outermost."""
+        if parent_id in self and not (begins and inner):
+            self[stack_id] = self[parent_id]
+        elif begins:
+            self[stack_id] = depth
+
+
 def _stacks(query: Query, source_id: int) -> SampledStacks:
     paths: dict[int, CallPath] = {}
     meanings: dict[int, Meaning] = {}
     loops: set[FunctionKey] = set()
-    called_from: dict[int, int] = {}
     gradients: set[int] = set()
-    recomputing: set[int] = set()
-    hooked_from: dict[int, int] = {}
-    models: dict[int, CallPath] = {}
+    called, recomputing, hooked, models = _Within(), _Within(), _Within(), _Within()
     making = {stack_id for (stack_id,) in query(statement("model_stacks", source_id=source_id)).rows()}
     frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
@@ -255,36 +264,24 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             if has_loop:
                 loops.add((file, function))
         paths[stack_id] = path
-        if code != "program" and (parent_id in gradients or labels.runs_gradients(file or "", function)):
+        place, is_foreign, depth = (file or "", function or ""), code != "program", len(path)
+        if is_foreign and (parent_id in gradients or labels.runs_gradients(*place)):
             gradients.add(stack_id)
-        if labels.calls_back(file or "", code):
-            called_from[stack_id] = len(path)
-        elif parent_id in called_from:
-            called_from[stack_id] = called_from[parent_id]
-        if parent_id in recomputing or labels.recomputes(file or "", function or ""):
-            recomputing.add(stack_id)
-        if code != "program" and labels.runs_hooks(file or "", function or ""):
-            hooked_from.setdefault(stack_id, hooked_from.get(parent_id, len(path)))
-        elif parent_id in hooked_from:
-            hooked_from[stack_id] = hooked_from[parent_id]
-        if parent_id in models:
-            models[stack_id] = models[parent_id]
-        elif stack_id in making and path and code != "program":
-            models[stack_id] = path
-        meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
-    loaders = stack_samples.loader_stacks(query, source_id, calling=True)
-    called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
-    hooks = {stack_id: paths[stack_id][depth:] for stack_id, depth in hooked_from.items()}
+        called.follow(stack_id, parent_id, labels.calls_back(place[0], code), depth, inner=True)
+        recomputing.follow(stack_id, parent_id, labels.recomputes(*place), depth)
+        hooked.follow(stack_id, parent_id, is_foreign and labels.runs_hooks(*place), depth)
+        models.follow(stack_id, parent_id, is_foreign and bool(path) and stack_id in making, depth)
+        meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(place[0], function, code))
     return SampledStacks(
-        loaders,
+        stack_samples.loader_stacks(query, source_id, calling=True),
         paths,
         meanings,
         frozenset(loops),
-        called_back,
+        {stack_id: paths[stack_id][depth:] for stack_id, depth in called.items()},
         frozenset(gradients),
         frozenset(recomputing),
-        hooks,
-        models,
+        {stack_id: paths[stack_id][depth:] for stack_id, depth in hooked.items()},
+        {stack_id: paths[stack_id][:depth] for stack_id, depth in models.items()},
     )
 
 
