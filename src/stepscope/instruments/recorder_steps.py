@@ -13,9 +13,9 @@ RecordedStep = tuple[int, int, int, bool]
 """Number, begin and end in Unix nanoseconds, and whether it was traced."""
 _IN_FULL = "traced in full, which takes long, beside steps that were recorded"
 _INSIDE = 0.6
-"""A step that the recorder saw was recorded when this part of it lies within the recording."""
+"""A step counts as recorded if at least this part of it lies within the recording."""
 _WHOLE = 0.95
-"""It was recorded whole when this part does: a profiler stops a little before the last step ends."""
+"""It counts as whole if this part does: a profiler stops a little before the last step ends."""
 
 
 class RecordedSpan(NamedTuple):
@@ -81,13 +81,13 @@ def _leave_out_cut(steps: list[Step], cut: Mapping[int, float]) -> list[Step]:
 
 
 def counted(found: list[Step], recorded: list[Step]) -> list[Step]:
-    """The recorder's steps, where calls would make more or fewer of them: it knows from where the program
+    """The recorder's steps, if calls would make another number of them: the recorder knows where the program
     makes each call, and the call that ends a recording of JAX is not in it."""
     return found if len(recorded) < 2 or len(found) == len(recorded) else recorded
 
 
 def traced_in_full(steps: list[Step], recorded: Sequence[RecordedStep]) -> list[Step]:
-    """Runs that were traced in full: averages leave them out where a recorder saw the others."""
+    """Runs that were traced in full: averages leave them out if a recorder saw the others."""
     if not any(traced for *_, traced in recorded):
         return steps
     return [step._replace(averaged=False, reason=_IN_FULL) for step in steps]

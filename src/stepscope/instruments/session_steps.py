@@ -17,8 +17,8 @@ _UPDATES = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]")
 """Types of ops by which optimizers of TensorFlow update variables."""
 _GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/")
 MOST_MERGED = 200_000
-"""Slices that are looked through one by one: for the sessions that a timeline was merged from, for what the
-first step of an accelerator waits for."""
+"""The most slices that are read one by one: to find the sessions of a merged timeline, or what the first step
+of an accelerator waits for."""
 
 
 def rows_of(store: Store, table: str) -> list[dict[str, Any]]:
@@ -33,8 +33,8 @@ def session_steps(steps: Sequence[Step], marks: Sequence[Mark]) -> list[Step]:
 
 
 def _executed(store: Store) -> list[dict[str, Any]] | None:
-    """The slices of a small store that execute something, without what only annotates it: threads of the
-    host, which go on before and after a run. None for a large one."""
+    """The slices of a small store that execute something, without annotations: threads of the host go on
+    before and after a run. None for a large store."""
     if store.tables().get("slice", 0) > MOST_MERGED:
         return None
     beside = {row["id"] for row in rows_of(store, "track") if row["records"] == "annotation"}
@@ -42,8 +42,8 @@ def _executed(store: Store) -> list[dict[str, Any]] | None:
 
 
 def training(store: Store, steps: list[Step]) -> list[Step]:
-    """Runs of a session. Those that update variables, or have ops of tf.gradients, train: a program may run
-    others in turn with them, such as an evaluation."""
+    """Runs of a session. Those that update variables, or have ops of tf.gradients, are training: a program
+    may run others in turn, such as an evaluation."""
     ordered = sorted(steps, key=lambda step: step.ts_ps)
     starts = [step.ts_ps for step in ordered]
     train = {

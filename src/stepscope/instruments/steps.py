@@ -1,16 +1,16 @@
-"""Finds the steps of a recording, from the best evidence that it holds, and says which that was.
+"""Finds the steps of a recording from the best evidence that it has, and reports which that was.
 
-The evidence, best first: numbered marks (`train` with a step_num, `ProfilerStep#7`), marks without a
-number, updates of PyTorch's optimizers, fetches of its loaders, Session.run calls, calls of a tf.function,
+The evidence, best first: numbered marks (`train` with a step_num, `ProfilerStep#7`), marks without a number,
+updates of PyTorch's optimizers, fetches of its loaders, Session.run calls, calls of a tf.function,
 FunctionRun, calls of a jitted function, calls that fetch the next batch, the accelerator's own steps, a file
-that holds one step by its nature (RunMetadata, tf Timeline). Where there is none, the whole capture counts as
-one step and a note says so. The accelerator's own steps come first where the host runs ahead of it (see
+that holds one step by its nature (RunMetadata, tf Timeline). Without any, the whole capture counts as one
+step and a note says so. The accelerator's own steps come first if the host runs ahead of it (see
 `device_steps`), with what the accelerator waits for before each (see `reaching_steps`).
 
-Marks are taken as they are, but where the program takes its batches between them: then a step reaches to the
-next mark. Calls only tell when an iteration begins: a step lasts from one call to the next, so that time
-spent between calls (fetching input, callbacks) is not lost; the last one ends with its call. Steps of one
-source never overlap.
+Marks are used as they are, unless the program takes its batches between them: then a step reaches to the next
+mark. Calls show only when an iteration begins: a step lasts from one call to the next, so that time between
+calls (fetching input, callbacks) is not lost; the last step ends with its call. Steps of one source never
+overlap.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 SOURCE_OP = "_SOURCE"
 """The node that every run of a graph begins with."""
 FETCH = "IteratorGetNext"
-"""What ops that fetch a batch of a pipeline of TensorFlow are called, and more behind it."""
+"""The beginning of the names of ops that fetch a batch from TensorFlow's pipeline."""
 _NO_STEPS = "nothing in the recording shows where a step begins"
 
 
@@ -64,15 +64,15 @@ class SourceFacts(NamedTuple):
     """Facts about a source that its bytes do not hold."""
 
     step: int | None = None
-    """Number of the step, when the name of the file tells one."""
+    """Number of the step, if the file's name has one."""
     counted: bool = False
-    """The number is the place of the file among others, by when they began."""
+    """The number is the file's position among others, by start time."""
     sessions: bool = False
     """The decoder marked each run of a session that it holds."""
     of_session: bool = False
     """It was written after one run of a session."""
     apart: bool = False
-    """The steps that a recorder saw are others than those of the source."""
+    """The recorder timed other steps than those of the source."""
 
 
 def recover(store: Store, known: SourceFacts, recorded_steps: Sequence[RecordedStep] = ()) -> None:
@@ -117,7 +117,7 @@ def _time_by_devices(store: Store, steps: list[Step]) -> list[Step]:
 
 
 class _Marks(NamedTuple):
-    """The marks of a store, by what made them."""
+    """The marks of a store, by origin."""
 
     host: list[Mark]
     devices: list[Mark]
@@ -126,7 +126,7 @@ class _Marks(NamedTuple):
     tracks: dict[int, str]
     """Names of all tracks."""
     rows: dict[int, str]
-    """Names of those that devices have their marks on."""
+    """Names of the tracks with marks of devices."""
 
 
 def _marks(store: Store) -> _Marks:
@@ -202,8 +202,7 @@ def _exported(meta: Mapping[str, str]) -> list[Step]:
 
 
 _CALLS = ("optimizer_step", "session_run", "function_run", "function_call", "get_next")
-"""Evidence that knows calls and not what the program does with them: one of many in a step may be the
-longest."""
+"""Evidence that shows calls without their role in the program: one of many in a step may be the longest."""
 
 
 def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
@@ -233,8 +232,8 @@ def _measured(store: Store, marks: _Marks) -> list[Step]:
 
 
 def _waits_from_ps(store: Store, step: Step, calls: Sequence[Step | Mark]) -> int:
-    """From when on an accelerator waits for the batch of a step: the call that made it has begun to fetch,
-    and nothing is left of what was launched before. When the step begins, where it waits for none."""
+    """When an accelerator begins to wait for the batch of a step: the call that made it has begun to fetch,
+    and all earlier launches are done. The begin of the step, if it does not wait."""
     called_ps = max((call.ts_ps for call in calls if call.ts_ps <= step.ts_ps), default=step.ts_ps)
     late = step.ts_ps - called_ps >= BETWEEN * (step.end_ps - called_ps)
     if not late or store.tables().get("slice", 0) > MOST_MERGED:
