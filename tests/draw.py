@@ -68,6 +68,14 @@ class Tables:
         self.add("source", source_id=source_id, producer=producer, **facts)
         self.add("capture", capture_id=source_id, source_id=source_id, producer=producer, clock="relative")
 
+    def add_run(self, run_id: str, tables: Tables) -> None:
+        """Adds the rows of other tables as those of another run."""
+        for table, rows in tables.rows.items():
+            for row in rows:
+                own = {key: value for key, value in row.items() if key != "id"}
+                own |= {key: own[key] + 9 for key in ("source_id", "capture_id") if key in own}
+                self.add(table, **{**own, "run_id": run_id})
+
     def slices(self, source_id: int, rows: Sequence[Row]) -> None:
         """Slices of one source in the order of the file: sorted by track and nested here."""
         ordered = sorted(

@@ -15,6 +15,7 @@ from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock
 from stepscope.instruments.memory.peak import peak
 from stepscope.instruments.pipeline.oddities import oddities
 from stepscope.instruments.pipeline.verdict import diagnose
+from stepscope.library import templates
 from stepscope.report import headline, memory_sentences, pipeline, section_text
 from tests.instruments.pipelines import sequential
 
@@ -121,7 +122,7 @@ def test_findings_agree_with_their_numbers(name: str, data: st.DataObject) -> No
         values[column] = max(number, int(str(values[column])))
     shown = {f.name: units.show(values[f.name], "int" if f.unit == "int" else "text") for f in entry.columns}
     for template in (entry.impact, entry.action):
-        said = library.fill(template, values, shown)
+        said = templates.fill(template, values, shown)
         assert not complaints(said), said
         assert "{" not in said
         assert "|" not in said

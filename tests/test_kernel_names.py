@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stepscope import kernel_names
 from stepscope.kernel_names import condensed, sentence_name, shortened
 from stepscope.presenters.plain import plain, shorten
-from stepscope.report.names import told_apart
+from stepscope.report.names import distinct_names
 
 ADD = (
     "void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>, "
@@ -69,8 +69,8 @@ def test_kernels_of_one_name_are_told_apart_by_their_arguments() -> None:
     first, second = (
         f"void ns::elementwise_kernel<ns::{name}<{'ns::Long_type, ' * 9}int>>(T)" for name in ("Add", "Mul")
     )
-    assert told_apart([first, "other"]) == ["elementwise_kernel<…>", "other"]
-    assert told_apart([first, second]) == [
+    assert distinct_names([first, "other"]) == ["elementwise_kernel<…>", "other"]
+    assert distinct_names([first, second]) == [
         f"elementwise_kern…{name}<Long_type, Long_ty…" for name in ("Add", "Mul")
     ]
 
@@ -85,10 +85,10 @@ def test_any_text_is_kept_or_cut(text: str, most: int) -> None:
 @pytest.mark.parametrize("room", [1, 2, 3, 8])
 def test_names_stay_apart_where_there_is_room_for_it(room: int) -> None:
     names = ["aaaaaaaaaaX", "aaaaaaaaaaY", "aaaaaaaaaaXZ"]
-    found = kernel_names.told_apart(names, lambda name: shorten(name, room), room)
+    found = kernel_names.distinct_names(names, lambda name: shorten(name, room), room)
     assert max(map(len, found)) <= room
     assert len(set(found)) == (1 if room == 1 else 3)
 
 
 def test_names_that_differ_where_there_is_no_room_end_alike() -> None:
-    assert kernel_names.told_apart(["abcd", "axyz"], lambda name: shorten(name, 2), 2) == ["……", "……"]
+    assert kernel_names.distinct_names(["abcd", "axyz"], lambda name: shorten(name, 2), 2) == ["……", "……"]

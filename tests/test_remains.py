@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.loaders import Loader, Loading
 from stepscope.instruments.replay import uncovered_work
 from stepscope.report import whatif
 from stepscope.report.answer_document import document
-from stepscope.report.remains import Remains, remains, sentences, told_range, untraced_step
+from stepscope.report.remains import Remains, printed_range, remains, sentences, untraced_step
 
 MS = 10**9
 
@@ -108,10 +108,10 @@ def test_a_number_below_what_the_parts_leave_says_why():
 
 
 def test_a_range_is_told_whose_ends_are_a_quarter_from_its_middle():
-    assert told_range(12, 20) == (12, 20)
-    assert told_range(12, 21) == (None, None)
-    assert told_range(0, 0) == (0, 0)
-    assert told_range(None, 20) == (None, None)
+    assert printed_range(12, 20) == (12, 20)
+    assert printed_range(12, 21) == (None, None)
+    assert printed_range(0, 0) == (0, 0)
+    assert printed_range(None, 20) == (None, None)
 
 
 def steps(python: int, **others: int) -> list[tuple[int, dict[str, int]]]:
@@ -311,7 +311,7 @@ def test_hidden_work_may_need_as_long_as_it_was_seen():
     """Elements that a pool's threads make one after another: nothing was recorded that keeps them apart."""
     left = gain.hidden_work(4 * MS, 8 * MS, 1.0)
     assert left.high_ps == pytest.approx(8 * MS * (1 + ERRORS * AGAIN))
-    assert told_range(left.low_ps, left.high_ps) == (None, None)
+    assert printed_range(left.low_ps, left.high_ps) == (None, None)
 
 
 @pytest.mark.parametrize("cause", ["none", "unknown"])

@@ -29,15 +29,15 @@ def stoppable(stop: threading.Event) -> Iterator[None]:
 
 
 def go_on() -> None:
-    """To be called between steps of work that may take long. Raises Stopped when nobody wants it any more."""
+    """Raises Stopped when the work is no longer wanted. Call it between steps of long work."""
     stop: threading.Event | None = getattr(_thread, "stop", None)
     if stop is not None and stop.is_set():
         raise Stopped
 
 
 def end(is_over: Callable[[float], bool], interrupt: Callable[[], None], patience_s: float) -> bool:
-    """Interrupts work in other threads until it is over, and says whether it is. is_over: waits so many
-    seconds for that."""
+    """Interrupts work in other threads until it ends; returns whether it did. is_over(seconds) waits that
+    long for the end."""
     until = time.monotonic() + patience_s
     # More than once: a thread may just be about to begin.
     while not (over := is_over(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:

@@ -69,7 +69,7 @@ def sentence_name(name: str, most: int) -> str | None:
     return f"{head}<…>"
 
 
-def told_apart(names: Sequence[str], short: Callable[[str], str], most: int) -> list[str]:
+def distinct_names(names: Sequence[str], short: Callable[[str], str], most: int) -> list[str]:
     """The names of different ops or kernels as `short` has them; those that would become the same are cut to
     `most` characters where they begin to differ."""
     shortened_names = {name: short(name) for name in names}

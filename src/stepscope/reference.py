@@ -18,6 +18,7 @@ from stepscope.instruments.causes import catalogue
 from stepscope.instruments.laws import Law, all_laws
 from stepscope.instruments.roofline.devices import TYPES, Device, devices
 from stepscope.lake.schema import SchemaTable, schema
+from stepscope.library import header, templates
 from stepscope.messages import ERRORS, NOTES, Message
 from stepscope.step_labels import LOOKS
 
@@ -265,7 +266,7 @@ def _device(device: Device, source: str = "") -> str:
     return f"{sentence} From {source}" if source else sentence
 
 
-def _library(title: str, kind: library.Kind) -> list[ReferenceEntry]:
+def _library(title: str, kind: header.Kind) -> list[ReferenceEntry]:
     found = []
     for entry in library.entries(kind):
         if entry.private:
@@ -279,9 +280,9 @@ def _library_entry(entry: library.Entry) -> str:
     rows = ((f"`{f.name}`", f.unit, _cell(f.about)) for f in entry.columns)
     facts = [
         f"- severity: {entry.severity}" if entry.severity else "",
-        f"- impact: {_cell(library.open_template(entry.impact))}" if entry.impact else "",
-        f"- to do: {_cell(library.open_template(entry.action))}" if entry.action else "",
-        *(f"- to do, {name}: {_cell(library.open_template(text))}" for name, text in entry.actions),
+        f"- impact: {_cell(templates.open_template(entry.impact))}" if entry.impact else "",
+        f"- to do: {_cell(templates.open_template(entry.action))}" if entry.action else "",
+        *(f"- to do, {name}: {_cell(templates.open_template(text))}" for name, text in entry.actions),
         f"- reads: {', '.join(f'`{name}`' for name in entry.reads)}",
         f"- weakened by: {', '.join(entry.weakened_by)}" if entry.weakened_by else "",
     ]

@@ -42,8 +42,8 @@ def test_why_nothing_was_recorded_says_that_all_calls_compiled(settled, why):
     pace = StepWatcher(WARMUP)
     for number in range(1, 6):
         pace.saw("jax", ("jax", "train", (), 0), "train", number, number, number + 1, number > 5 - settled)
-    assert why in why_no_steps(pace.told(), WARMUP)
-    assert unsettled(pace.told()) is (not settled)
+    assert why in why_no_steps(pace.counted_calls(), WARMUP)
+    assert unsettled(pace.counted_calls()) is (not settled)
 
 
 @pytest.mark.parametrize(

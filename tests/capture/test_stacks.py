@@ -87,7 +87,7 @@ def test_looks_agree_with_what_the_program_logged(monkeypatch: pytest.MonkeyPatc
     written: list[bytes] = []
     looking, found = sampled(work, written=written)
     looks = [look for line in b"".join(written).splitlines() if "on" in (look := json.loads(line))]
-    assert len(looks) == looking.told()["looks"] > 50
+    assert len(looks) == looking.facts()["looks"] > 50
     assert len({sample["ts_ps"] for sample in found.samples}) == len(looks)
     spinning = {begin: middle for begin, middle, _ in bursts}
     agree = doubtful = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -145,50 +145,41 @@ def test_when_enter_runs(text: str, complete: bool) -> None:
     assert prompt.is_complete(text) == complete
 
 
+@pytest.fixture
+def converse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], int]:
+    """What a prompt exits with after these keys."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    options = argparse.Namespace(paths=["a"], lake=None, no_cache=False, format="csv", all=False)
+
+    def typed(text: str) -> int:
+        with (
+            fake_trace(monkeypatch),
+            create_pipe_input() as keys,
+            create_app_session(input=keys, output=DummyOutput()),
+        ):
+            keys.send_text(text)
+            return prompt.converse(options, Console.of())
+
+    return typed
+
+
 def test_a_whole_conversation(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    converse: Callable[[str], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    options = argparse.Namespace(paths=["a"], lake=None, no_cache=False, format="csv", all=False)
-    with (
-        fake_trace(monkeypatch),
-        create_pipe_input() as keys,
-        create_app_session(input=keys, output=DummyOutput()),
-    ):
-        keys.send_text("SELECT count(*) AS n\rFROM slice;\r.mode json\rSELECT 1 AS one;\r.quit\r")
-        console = Console.of()
-        assert prompt.converse(options, console) == 0
-    out = capsys.readouterr().out
-    assert out == 'n\r\n9\r\n{"format": 1, "rows": [\n{"one": 1}\n]}\n'
-    history = (tmp_path / "stepscope" / "history").read_text()
-    assert "+SELECT count(*) AS n\n+FROM slice;" in history
+    assert converse("SELECT count(*) AS n\rFROM slice;\r.mode json\rSELECT 1 AS one;\r.quit\r") == 0
+    assert capsys.readouterr().out == 'n\r\n9\r\n{"format": 1, "rows": [\n{"one": 1}\n]}\n'
+    assert "+SELECT count(*) AS n\n+FROM slice;" in (tmp_path / "stepscope" / "history").read_text()
 
 
-def test_ctrl_d_leaves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    options = argparse.Namespace(paths=["a"], lake=None, no_cache=False, format="csv", all=False)
-    with (
-        fake_trace(monkeypatch),
-        create_pipe_input() as keys,
-        create_app_session(input=keys, output=DummyOutput()),
-    ):
-        keys.send_text("SELECT half\x03\x04")
-        assert prompt.converse(options, Console.of()) == 0
+def test_ctrl_d_leaves(converse: Callable[[str], int]) -> None:
+    assert converse("SELECT half\x03\x04") == 0
 
 
 def test_history_that_cannot_be_kept_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    converse: Callable[[str], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "stepscope").write_text("a file in the way")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    options = argparse.Namespace(paths=["a"], lake=None, no_cache=False, format="csv", all=False)
-    with (
-        fake_trace(monkeypatch),
-        create_pipe_input() as keys,
-        create_app_session(input=keys, output=DummyOutput()),
-    ):
-        keys.send_text(".quit\r")
-        assert prompt.converse(options, Console.of()) == 0
+    assert converse(".quit\r") == 0
     assert "history is not kept" in capsys.readouterr().err
 
 

@@ -16,6 +16,7 @@ from stepscope.cli import main
 from stepscope.cli import query as verb
 from stepscope.cli.console import Console
 from stepscope.cli.statements import is_blank, split, statements
+from stepscope.library import header
 from tests.cli.fakes import fake_trace
 from tests.tiers import cases
 
@@ -112,7 +113,7 @@ def test_an_analysis_has_units_as_a_table_and_is_raw_elsewhere(
 --   name | text | Name | a name
 --   dur_ps | ps | Duration | how long
 SELECT name, CAST(1234567890123 AS BIGINT) AS dur_ps FROM slice ORDER BY name, slice.dur_ps LIMIT 1"""
-    made_up = library.parse("analysis", "made_up", text)
+    made_up = header.parse("analysis", "made_up", text)
     monkeypatch.setattr(library, "named", lambda name: made_up)
     with fake_trace(monkeypatch):
         assert ask("a", "@made_up") == 0
@@ -126,9 +127,9 @@ def test_an_analysis_without_rows_says_so(
 ) -> None:
     from stepscope import library
 
-    header = "--\n-- question: what?\n-- reads: slice\n-- columns:\n--   name | text | Name | a name\n"
-    text = f"-- Made up\n{header}SELECT name FROM slice WHERE name = 'none' ORDER BY name"
-    monkeypatch.setattr(library, "named", lambda name: library.parse("analysis", "made_up", text))
+    comments = "--\n-- question: what?\n-- reads: slice\n-- columns:\n--   name | text | Name | a name\n"
+    text = f"-- Made up\n{comments}SELECT name FROM slice WHERE name = 'none' ORDER BY name"
+    monkeypatch.setattr(library, "named", lambda name: header.parse("analysis", "made_up", text))
     with fake_trace(monkeypatch):
         assert ask("a", "@made_up") == 0
         assert "(no rows: `stepscope docs made_up` says what it looks at)" in capsys.readouterr().err

@@ -6,11 +6,13 @@ import importlib.util
 import math
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
 
-from stepscope import library
+from stepscope import library, report
+from stepscope.presenters import markdown, terminal
 from stepscope.session.trace import OpenTrace
 from tests.tiers import ALL
 
@@ -51,6 +53,15 @@ def _rows(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> str:
         if not all(map(same, row, found)):
             return f"row {number}: {row} and {found}"
     return ""
+
+
+def same_sentences(wanted: OpenTrace, found: OpenTrace) -> bool:
+    """Whether two engines give the same summary on a terminal and the same report, to the letter. Each is
+    asked once: that takes minutes."""
+    reports = [report.build(trace, all=True) for trace in (wanted, found)]
+    screen = partial(terminal.render, width=100, height=40, color=False, everything=True)
+    assert len(markdown.render(reports[0]).splitlines()) > 40
+    return all(render(reports[0]) == render(reports[1]) for render in (screen, markdown.render))
 
 
 def differences(

@@ -10,25 +10,23 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 import stepscope
-from stepscope import library, report
+from stepscope import library
 from stepscope.cli import main
 from stepscope.engines.spark import Spark, connect
 from stepscope.errors import QueryError, UsageError
 from stepscope.lake import derived_tables, reader, writer
 from stepscope.lake.manifest import TIMELINE
 from stepscope.lake.schema import schema
-from stepscope.presenters import markdown, terminal
 from stepscope.session.trace import Only, OpenTrace, verify
 from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines import cluster as clusters
-from tests.engines.agreeing import SAMPLES, differences, takes_minutes
+from tests.engines.agreeing import SAMPLES, differences, same_sentences, takes_minutes
 from tests.lake import compacted
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
@@ -75,15 +73,8 @@ def test_the_whole_library_gives_equal_rows(lake: Path, spark: OpenTrace) -> Non
 
 
 def test_the_sentences_are_the_same(lake: Path, spark: OpenTrace) -> None:
-    """Of the summary on a terminal and of the report as a file, to the letter."""
     with open_trace(lake) as duckdb:
-        wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
-    for one in (
-        partial(terminal.render, width=100, height=40, color=False, everything=True),
-        markdown.render,
-    ):
-        assert one(found) == one(wanted)
-    assert len(markdown.render(wanted).splitlines()) > 40
+        assert same_sentences(duckdb, spark)
 
 
 def test_what_users_ask(

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 import stepscope
-from stepscope import report
 from stepscope.engines.spark import Spark
-from stepscope.presenters import markdown, terminal
 from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines import cluster
-from tests.engines.agreeing import SAMPLES, asked, differences
+from tests.engines.agreeing import SAMPLES, asked, differences, same_sentences
 from tests.tiers import cases
 
 pytestmark = [
@@ -45,13 +42,7 @@ def test_the_whole_library_and_the_sentences(tmp_path: Path, monkeypatch: pytest
         different, cells = differences(duckdb, spark, asked())
         assert different == {}
         assert cells > cases(8_000, 50_000)
-        wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
-        for one in (
-            partial(terminal.render, width=100, height=40, color=False, everything=True),
-            markdown.render,
-        ):
-            assert one(found) == one(wanted)
-        assert len(markdown.render(wanted).splitlines()) > 40
+        assert same_sentences(duckdb, spark)
 
 
 def _few_threads(folder: Path) -> str:

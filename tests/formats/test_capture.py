@@ -186,14 +186,14 @@ def test_steps_come_from_the_recorder_where_the_trace_has_none(tmp_path: Path) -
 
 
 def test_steps_of_the_recorder_fit_into_a_trace_without_marks() -> None:
-    from stepscope.instruments.steps import _recorded, _Span
+    from stepscope.instruments.recorder_steps import RecordedSpan, recorder_steps
 
     told = [(i, 1000 + 10 * i, 1010 + 10 * i, i != 2) for i in range(5)]
-    found = _recorded(told, _Span(1000, 0, 45_000), [])
+    found = recorder_steps(told, RecordedSpan(1000, 0, 45_000), [])
     assert [(step.number, step.ts_ps, step.end_ps) for step in found] == [
         (0, 0, 10_000), (1, 10_000, 20_000), (3, 30_000, 40_000),
     ]  # fmt: skip
-    assert _recorded(told, _Span(None, 0, 45_000), []) == []
+    assert recorder_steps(told, RecordedSpan(None, 0, 45_000), []) == []
 
 
 def test_archives_hold_captures_too(tmp_path: Path) -> None:

@@ -39,6 +39,12 @@ class Drawn:
             args["parent_id"] = parent
         self.add(track, f"Iterator::{name}", begin, length, id=id, name=user, **args)
 
+    def chain(self, *stages: tuple[str, str]) -> Drawn:
+        """A call of each stage within the one before it: its name, and what the program wrote."""
+        for i, (name, user) in enumerate(stages):
+            self.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
+        return self
+
     def calls(self) -> list[StageCall]:
         """The calls, nested."""
         return read(sorted(self.rows, key=lambda row: (row[1], row[3], -row[4], row[0])))

@@ -57,6 +57,11 @@ def launches(
     return events
 
 
+def late_kernels() -> list[Event]:
+    """Kernels that all begin 5 ms after their calls."""
+    return [{**event, "ts": event["ts"] + 5000 * (event["cat"] == "kernel")} for event in launches(40)]
+
+
 def opened(tmp_path: Path, events: list[Event], **about: Any) -> OpenTrace:
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], **about, "traceEvents": events}))
@@ -223,11 +228,7 @@ def test_waits_tell_what_they_wait_for(tmp_path, stream, broken):
 
 def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
     """All of the device's work comes when the only step of the host is over."""
-    events = launches(40)
-    for event in events:
-        if event["cat"] == "kernel":
-            event["ts"] += 5000
-    with opened(tmp_path, events) as trace:
+    with opened(tmp_path, late_kernels()) as trace:
         report = summary.build(trace)
         broken = _broken(trace)
     headline, answer = report.headline, report.document["answer"]
@@ -247,10 +248,7 @@ def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
 )
 def test_a_host_that_has_waited_for_its_device_does_not_run_ahead(tmp_path, waits_us, broken):
     """Kernels begin 5 ms after their calls: the clocks differ where the host had waited for them by then."""
-    events = launches(40)
-    for event in events:
-        if event["cat"] == "kernel":
-            event["ts"] += 5000
+    events = late_kernels()
     wait = {
         "ph": "X",
         "cat": "cuda_runtime",
@@ -486,11 +484,7 @@ def test_what_law_forbids_no_finding_says(tmp_path):
         told_of = {one.slug: one.impact for one in summary.build(trace).findings}
         assert " is idle for at most " in told_of["device-idle"]
         assert told_of["per-op-dispatch"].startswith("Launching ops takes at most ")
-    events = launches(40)
-    for event in events:
-        if event["cat"] == "kernel":
-            event["ts"] += 5000
-    with opened(tmp_path, events) as trace:
+    with opened(tmp_path, late_kernels()) as trace:
         report = summary.build(trace)
     assert not {"device-idle", "per-op-dispatch"} & {one.slug for one in report.findings}
     assert not any(line.startswith(("Launching", "The accelerator")) for line in report.headline)

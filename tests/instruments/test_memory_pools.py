@@ -16,16 +16,14 @@ from stepscope.report.memory_sentences import sentences
 from tests import corpus
 
 
-def told_by_tensorflow(path: Path) -> tuple[list[tuple[int, float, int]], int]:
-    """Time, fragmentation and available bytes of each event; the least that was available."""
+def recorded_fragmentation(path: Path) -> list[tuple[int, float]]:
+    """Time and fragmentation of each event."""
     with stepscope.open(path, cache=False) as opened:
         rows = opened.query(
             "SELECT ts_ps, args_json FROM slice WHERE name IN ('MemoryAllocation', 'MemoryDeallocation')"
             " ORDER BY ts_ps, id"
         ).rows()
-    told = [(ts, json.loads(text)) for ts, text in rows]
-    found = [(ts, args["fragmentation"], args["bytes_available"]) for ts, args in told]
-    return found, min(one[2] for one in found)
+    return [(ts, json.loads(text)["fragmentation"]) for ts, text in rows]
 
 
 @pytest.mark.parametrize("name", ["tf1/session_xplane", "tfdata/eager_loop_slow_map"])
@@ -33,14 +31,14 @@ def test_free_memory_in_pieces(name: str) -> None:
     path = corpus.path(name)
     with stepscope.open(path, cache=False) as opened:
         (one,) = find(opened.query)
-    events, least = told_by_tensorflow(path)
+    events = recorded_fragmentation(path)
     found = fragmentation(one.held.pools, one.peak.ts_ps)
     assert found is not None
-    most = max(share for _, share, _ in events)
-    assert (found.most, found.least_available_bytes) == (most, least)
-    assert found.most_ps == next(ts for ts, share, _ in events if share == most)
+    most = max(share for _, share in events)
+    assert found.most == most
+    assert found.most_ps == next(ts for ts, share in events if share == most)
     assert one.peak.ts_ps is not None
-    assert found.at_peak == [share for ts, share, _ in events if ts <= one.peak.ts_ps][-1]
+    assert found.at_peak == [share for ts, share in events if ts <= one.peak.ts_ps][-1]
     said = " ".join(sentences(one))
     assert ("Free memory is fragmented" in said) == (most > 0)
 
@@ -53,7 +51,7 @@ def test_rounding_up_is_what_was_not_asked_for() -> None:
     ]
     assert rounded_up(blocks) == 24
     assert fragmentation([], 5) is None
-    pools = [Pool(3, 0.5, 100), Pool(7, 0.25, 50), Pool(9, 0.5, None)]
-    assert fragmentation(pools, 8) == Fragmentation(0.25, 0.5, 3, 50)
-    assert fragmentation(pools, 2) == Fragmentation(None, 0.5, 3, 50)
-    assert fragmentation(pools, None) == Fragmentation(None, 0.5, 3, 50)
+    pools = [Pool(3, 0.5), Pool(7, 0.25), Pool(9, 0.5)]
+    assert fragmentation(pools, 8) == Fragmentation(0.25, 0.5, 3)
+    assert fragmentation(pools, 2) == Fragmentation(None, 0.5, 3)
+    assert fragmentation(pools, None) == Fragmentation(None, 0.5, 3)

@@ -190,16 +190,13 @@ def test_what_the_user_wrote() -> None:
     assert words("fused(MapDataset:2,BatchDatasetV2:3)") == ["map", "batch"]
     assert words("ParallelMapDatasetV2:2") == ["map"]
     assert words("inject/prefetch_RepeatDataset/_8") == []
-    drawn = Drawn()
-    chain = (
+    drawn = Drawn().chain(
         ("Root", "inject/prefetch_X/_8"),
         ("Root::Prefetch", "inject/prefetch_X/_8"),
         ("Root::Prefetch::MapAndBatch", "fused(MapDataset:2,BatchDatasetV2:3)"),
         ("Root::Prefetch::MapAndBatch::FlatMap[0]", "FlatMapDataset:1"),
         ("Root::Prefetch::MapAndBatch::FlatMap[0]::TFRecord", "TFRecordDataset:19"),
     )
-    for i, (name, user) in enumerate(chain):
-        drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
     found, _ = build(drawn.calls())
     assert [stage.position for stage in found] == [None, None, 2, 1, 1]
     assert [stage.spoken for stage in found[3:]] == ["TFRecordDataset (transformation 1)"] * 2
@@ -208,15 +205,12 @@ def test_what_the_user_wrote() -> None:
 
 def test_a_reader_in_a_flat_map_of_the_users() -> None:
     """Its own flat_map is another one, which the user's function makes."""
-    drawn = Drawn()
-    chain = (
+    drawn = Drawn().chain(
         ("Root", "inject/prefetch_X/_8"),
         ("Root::FlatMap[0]", "FlatMapDataset:1"),
         ("Root::FlatMap[0]::FlatMap[0]", "FlatMapDataset:7"),
         ("Root::FlatMap[0]::FlatMap[0]::TextLine", "TextLineDataset:8"),
     )
-    for i, (name, user) in enumerate(chain):
-        drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
     spoken = [stage.spoken for stage in build(drawn.calls())[0]]
     assert spoken[1:] == [
         "flat_map (transformation 1)",
@@ -227,22 +221,18 @@ def test_a_reader_in_a_flat_map_of_the_users() -> None:
 
 def test_the_names_of_the_files_of_a_reader_count() -> None:
     """A reader of files is two transformations: names are the source. Inside an interleave it is none."""
-    drawn, inside = Drawn(), Drawn()
-    whole = (
+    drawn = Drawn().chain(
         ("Root", ""),
         ("Root::Map", "MapDataset:2"),
         ("Root::Map::FlatMap[0]", "FlatMapDataset:1"),
         ("Root::Map::FlatMap[0]::TFRecord", "TFRecordDataset:3"),
     )
-    part = (
+    inside = Drawn().chain(
         ("Root", ""),
         ("Root::Interleave[0]", "InterleaveDataset:1"),
         ("Root::Interleave[0]::FlatMap[0]", "FlatMapDataset:7"),
         ("Root::Interleave[0]::FlatMap[0]::TFRecord", "TFRecordDataset:8"),
     )
-    for drawing, chain in ((drawn, whole), (inside, part)):
-        for i, (name, user) in enumerate(chain):
-            drawing.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
     stages = build(drawn.calls())[0]
     assert stages[2].spoken == "TFRecordDataset (transformation 1)"
     assert "and TFRecordDataset counts as two, with the names of its files." in numbering(stages)

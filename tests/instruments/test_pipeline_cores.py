@@ -23,7 +23,7 @@ from stepscope.instruments.pipeline.model import CPU, ModelStage, PipelineModel,
 from stepscope.instruments.pipeline.rates import even_ps
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import TracingPace
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence
@@ -87,9 +87,9 @@ def test_a_program_that_only_waits_is_not_told_to_wait_less() -> None:
     assert told.step_ps == 5 * MS
 
 
-def test_a_larger_buffer_evens_out_what_varies() -> None:
+def _uneven_steps() -> Diagnosis:
     """Steps of 12 ms: in every second one the program computes for 12 ms, in the others for 8, and waits for
-    the rest. A batch takes 10 ms, so that the pipeline waits for room as well: evened out, both take 10."""
+    the rest. A batch takes 10 ms, so that the pipeline waits for room as well."""
     drawn = Drawn()
     for i in range(20):
         at, wait = 12.0 * i, 4.0 * (i % 2)
@@ -97,7 +97,11 @@ def test_a_larger_buffer_evens_out_what_varies() -> None:
         drawn.call(LOOP, "Root", at, wait, 1)
         drawn.call(LOOP, "Root::Prefetch", at, wait, 2, 1)
         drawn.call(RUNNER, "Root::Prefetch::Map", at, 10.0, 3, 2, "MapDataset:1")
-    found = diagnose(drawn.calls(), steps(20, 12.0))
+    return diagnose(drawn.calls(), steps(20, 12.0))
+
+
+def test_a_larger_buffer_evens_out_what_varies() -> None:
+    found = _uneven_steps()
     change = next(one for one in found.changes if one.name == "prefetch")
     assert change.helps
     assert change.prediction.step_ps == pytest.approx(10 * MS, rel=0.01)
@@ -127,15 +131,8 @@ def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> No
 
 
 def test_a_larger_buffer_makes_no_stage_faster() -> None:
-    """As above; but the stage needs 11 ms for a step, which the calls that were recorded do not show."""
-    drawn = Drawn()
-    for i in range(20):
-        at, wait = 12.0 * i, 4.0 * (i % 2)
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, wait)
-        drawn.call(LOOP, "Root", at, wait, 1)
-        drawn.call(LOOP, "Root::Prefetch", at, wait, 2, 1)
-        drawn.call(RUNNER, "Root::Prefetch::Map", at, 10.0, 3, 2, "MapDataset:1")
-    found = diagnose(drawn.calls(), steps(20, 12.0))
+    """The stage needs 11 ms for a step, which the calls that were recorded do not show."""
+    found = _uneven_steps()
     assert found.waits is not None
     slower = [replace(load, work_ps=11 * MS) if load.stage.short == "Map" else load for load in found.loads]
     assert even_ps(found.loads, found.waits) == pytest.approx(10 * MS, rel=0.01)

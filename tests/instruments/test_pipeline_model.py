@@ -33,7 +33,7 @@ def nodes(proto: bytes, sample: int = 0) -> list[ModelRow]:
             row["iterator"], row["sample"], row["node"], row["consumer_node"],
             tuple(captures._numbers(row["inputs_json"])), row["name"], row["node_class"], row["ratio"],
             row["num_elements"], row["bytes_produced"], row["buffered_elements"], row["processing_ps"],
-            row["parallelism"], row["parallelism_max"], row["autotuned"], row["buffer_size"], row["gaps"],
+            row["parallelism"], row["parallelism_max"], row["autotuned"], row["buffer_size"],
             row["gap_ps"], row["cpu_budget"], row["ram_budget_bytes"],
         )
         for row in rows
@@ -274,15 +274,12 @@ def test_a_reader_is_where_its_class_was_called() -> None:
         UserStage(0, 1, "TFRecordDataset", "TFRecordDataset", "rows.py", 25, text),
         UserStage(0, 2, "map", "MapDataset", "rows.py", 26, "rows = rows.map(parsed)"),
     ]
-    drawn = Drawn()
-    chain = (
+    drawn = Drawn().chain(
         ("Root", "inject/prefetch_X/_8"),
         ("Root::Map", "MapDataset:2"),
         ("Root::Map::FlatMap[0]", "FlatMapDataset:1"),
         ("Root::Map::FlatMap[0]::TFRecord", "TFRecordDataset:7"),
     )
-    for i, (name, user) in enumerate(chain):
-        drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
     stages, _ = build(drawn.calls())
     found = locate(stages, written)
     assert [[place.line for place in found.get(stage, ())] for stage in stages] == [[], [26], [25], [25]]

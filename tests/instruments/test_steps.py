@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.instruments.recorder_steps import RecordedSpan, counted, recorder_steps
 from stepscope.instruments.step_evidence import Mark, Step
 from stepscope.instruments.step_kinds import LOOK_UP_PS, classify
 from stepscope.instruments.steps import SourceFacts, find, recover
@@ -276,15 +277,13 @@ def test_calls_in_a_part_of_a_step_are_no_steps(step_ns, evidence):
 
 def test_the_recorder_counts_the_steps_where_calls_count_more_or_fewer():
     """Hundreds of jitted calls in a step; the recorder saw the program's own loop."""
-    from stepscope.instruments import steps
-
     calls = [Step("PjitFunction(mul)", i, i * 10, i * 10 + 10, "function_call") for i in range(300)]
     seen = [Step("step", i, i * 1000, i * 1000 + 990, "recorder") for i in range(3)]
-    assert steps._counted(calls, seen) == seen
-    assert steps._counted(calls[:4], seen) == seen
-    assert steps._counted(calls[:2], seen) == seen
-    assert steps._counted(calls[:3], seen) == calls[:3]
-    assert steps._counted(calls, seen[:1]) == calls
+    assert counted(calls, seen) == seen
+    assert counted(calls[:4], seen) == seen
+    assert counted(calls[:2], seen) == seen
+    assert counted(calls[:3], seen) == calls[:3]
+    assert counted(calls, seen[:1]) == calls
 
 
 @pytest.mark.parametrize(
@@ -324,10 +323,8 @@ def test_servers_say_what_their_batches_do(name, kind):
 @pytest.mark.parametrize(("end_ns", "averaged"), [(35_000, [True, True, True, False]), (39_900, [True] * 4)])
 def test_a_step_that_the_recording_has_in_part_is_in_no_average(end_ns, averaged):
     """The recorder saw four steps of 10 µs; of the last one only the first half was recorded."""
-    from stepscope.instruments import steps
-
     seen = [(number, number * 10_000, (number + 1) * 10_000, True) for number in range(4)]
-    found = steps._recorded(seen, steps._Span(0, 0, end_ns * 1000 + 2_000_000), [])
+    found = recorder_steps(seen, RecordedSpan(0, 0, end_ns * 1000 + 2_000_000), [])
     assert [step.averaged for step in found] == averaged
     if not averaged[-1]:
         assert found[-1].kind == "cut_off"
@@ -335,9 +332,7 @@ def test_a_step_that_the_recording_has_in_part_is_in_no_average(end_ns, averaged
 
 
 def test_the_only_step_is_averaged_though_its_end_was_not_recorded():
-    from stepscope.instruments import steps
-
-    (found,) = steps._recorded([(0, 0, 10_000, True)], steps._Span(0, 0, 7_000_000), [])
+    (found,) = recorder_steps([(0, 0, 10_000, True)], RecordedSpan(0, 0, 7_000_000), [])
     assert found.averaged
 
 

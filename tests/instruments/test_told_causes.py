@@ -273,25 +273,6 @@ def test_replicas_that_run_op_by_op_compile_nothing(file: str, function: str, la
 
 
 @pytest.mark.parametrize(
-    ("file", "function", "found"),
-    [
-        ("tensorflow/python/saved_model/load.py", "load", True),
-        ("keras/src/saving/saving_api.py", "load_model", True),
-        ("keras/src/saving/saving_api.py", "save_model", False),
-        ("torch/serialization.py", "load", True),
-        ("torch/serialization.py", "save", False),
-        ("torch/nn/modules/module.py", "Module.load_state_dict", True),
-        ("torch/nn/modules/linear.py", "Linear.__init__", True),
-        ("torch/nn/modules/linear.py", "Linear.forward", False),
-    ],
-)
-def test_a_model_is_made_where_frameworks_load_it_or_make_its_layers(
-    file: str, function: str, found: bool
-) -> None:
-    assert labels.makes_model(file, function) is found
-
-
-@pytest.mark.parametrize(
     ("loading", "waiting", "found"),
     [(30, 10, True), (30, 40, False), (20, 10, False)],
     ids=["less than the ops", "less than another label", "little"],

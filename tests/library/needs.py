@@ -41,6 +41,8 @@ MOST_SIDES = 12
 """Of the unions that a SELECT joins, multiplied."""
 MOST_CASES = 2
 """Of a CASE: rows of which one of many things is true are seldom missing."""
+MOST_TEXT = 1000
+"""Of a condition: to look for such rows takes as long as the statement."""
 
 
 class Rows(NamedTuple):
@@ -125,9 +127,10 @@ def clauses(query: Query) -> frozenset[Clause]:
         either: frozenset[Clause] = functools.reduce(_either, map(clauses, query.sides))
         every |= either
     for row in query.rows.values():
-        told = frozenset() if row.table in LONG else frozenset(map(condition_text, row.conditions))
+        texts = map(condition_text, () if row.table in LONG else row.conditions)
         if row.table not in _views() or row.table in KEPT_VIEWS:
-            every.add(frozenset([Rows(row.table, told)]))
+            short = frozenset(text for text in texts if len(text) <= MOST_TEXT)
+            every.add(frozenset([Rows(row.table, short)]))
     return _without_weaker(every)
 
 

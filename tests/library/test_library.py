@@ -10,7 +10,7 @@ import pytest
 from stepscope import library, messages
 from stepscope.engines.duckdb.parser import parse
 from stepscope.lake.schema import schema
-from stepscope.library import macros, statements
+from stepscope.library import header, macros, statements, templates
 from tests.draw import Tables
 from tests.each import each
 from tests.library import lint
@@ -131,7 +131,7 @@ def test_lines_are_short(entry):
 
 @every
 def test_weakened_by_known_slugs(entry):
-    slugs = set(entry.weakened_by) - set(library.EFFECTS)
+    slugs = set(entry.weakened_by) - set(header.EFFECTS)
     assert slugs <= messages.NOTES.keys()
 
 
@@ -177,12 +177,12 @@ WHERE s.source_id = $source_id AND s.name IN $names
 
 
 def test_values_become_literals():
-    found = library.parse("read", "some_read", READ)
+    found = header.parse("read", "some_read", READ)
     assert found.question == "What?"
     assert found.columns == (
-        library.Field("id", "", "id", ""),
-        library.Field("name", "", "name", ""),
-        library.Field("length", "int", "length", "characters of the name"),
+        header.Field("id", "", "id", ""),
+        header.Field("name", "", "name", ""),
+        header.Field("length", "int", "length", "characters of the name"),
     )
 
     def where(**values):
@@ -219,8 +219,8 @@ def test_values_become_literals():
 )
 def test_headers_of_reads_are_strict(old, new):
     assert old in READ
-    with pytest.raises(library.HeaderError):
-        library.parse("read", "some_read", READ.replace(old, new, 1))
+    with pytest.raises(header.HeaderError):
+        header.parse("read", "some_read", READ.replace(old, new, 1))
 
 
 def test_views_come_after_what_they_read():
@@ -241,14 +241,14 @@ SELECT s.name FROM slice AS s
 
 
 def test_header_is_read():
-    found = library.parse("analysis", "some_name", HEADER.replace("What?", "What\n--   and why?"))
+    found = header.parse("analysis", "some_name", HEADER.replace("What?", "What\n--   and why?"))
     assert (found.title, found.question, found.reads) == ("Title", "What and why?", ("slice",))
-    assert found.columns == (library.Field("name", "text", "Name", "the name"),)
+    assert found.columns == (header.Field("name", "text", "Name", "the name"),)
     assert found.sql == "SELECT s.name FROM slice AS s"
     assert found.slug == "some-name"
     text = HEADER.replace("columns:", "columns:\n--   run_id, host_id")
-    shared = library.parse("analysis", "some_name", text)
-    assert shared.columns == (*map(library.SHARED_COLUMNS.get, ("run_id", "host_id")), *found.columns)
+    shared = header.parse("analysis", "some_name", text)
+    assert shared.columns == (*map(header.SHARED_COLUMNS.get, ("run_id", "host_id")), *found.columns)
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_header_is_read():
 )
 def test_header_is_strict(old, new):
     assert old in HEADER
-    with pytest.raises(library.HeaderError):
-        library.parse("analysis", "some_name", HEADER.replace(old, new, 1))
+    with pytest.raises(header.HeaderError):
+        header.parse("analysis", "some_name", HEADER.replace(old, new, 1))
 
 
 @pytest.mark.parametrize("missing", ["severity", "impact", "action", "reasoning", "formula"])
@@ -286,25 +286,25 @@ def test_findings_need_more(missing):
         "-- columns:\n"
         "--   impact_ps | ps | I | i\n",
     )
-    library.parse("finding", "f", text)
+    header.parse("finding", "f", text)
     broken = "\n".join(line for line in text.splitlines() if missing not in line)
-    with pytest.raises(library.HeaderError):
-        library.parse("finding", "f", broken)
+    with pytest.raises(header.HeaderError):
+        header.parse("finding", "f", broken)
     lines = text.splitlines()
     at = lines.index("--   impact_ps | ps | I | i")
-    library.parse("finding", "f", "\n".join(lines[:at] + lines[at + 1 :]))  # of programs, which have no time
+    header.parse("finding", "f", "\n".join(lines[:at] + lines[at + 1 :]))  # of programs, which have no time
     lines[at], lines[at + 1] = lines[at + 1], lines[at]
-    with pytest.raises(library.HeaderError, match="impact_ps"):
-        library.parse("finding", "f", "\n".join(lines))
+    with pytest.raises(header.HeaderError, match="impact_ps"):
+        header.parse("finding", "f", "\n".join(lines))
 
 
 def test_what_is_unknown_is_left_out():
     template = "{name} has {n} {n:case|cases}[, in {file}:{line}]."
     shown = {"name": "[a]", "n": "2", "file": "f.py", "line": "3"}
-    whole = library.fill(template, {"name": "[a]", "n": 2.0, "file": "f.py", "line": 3}, shown)
+    whole = templates.fill(template, {"name": "[a]", "n": 2.0, "file": "f.py", "line": 3}, shown)
     assert whole == "[a] has 2 cases, in f.py:3."
     assert (
-        library.fill(template, {"name": "[a]", "n": 1, "file": "f.py", "line": None}, shown)
+        templates.fill(template, {"name": "[a]", "n": 1, "file": "f.py", "line": None}, shown)
         == "[a] has 2 case."
     )
 
@@ -312,9 +312,9 @@ def test_what_is_unknown_is_left_out():
 def test_a_type_that_is_the_name_is_said_once():
     template = "{op} ({op_type}) runs."
     both = {"op": "PyFunc", "op_type": "PyFunc"}
-    assert library.fill(template, both, both) == "PyFunc runs."
+    assert templates.fill(template, both, both) == "PyFunc runs."
     other = {"op": "load", "op_type": "PyFunc"}
-    assert library.fill(template, other, other) == "load (PyFunc) runs."
+    assert templates.fill(template, other, other) == "load (PyFunc) runs."
 
 
 def test_templates_name_columns():
@@ -324,8 +324,8 @@ def test_templates_name_columns():
         "-- columns:\n"
         "--   impact_ps | ps | I | i\n",
     )
-    with pytest.raises(library.HeaderError, match="other"):
-        library.parse("finding", "f", text)
+    with pytest.raises(header.HeaderError, match="other"):
+        header.parse("finding", "f", text)
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,7 @@ def purposes(module: str, function: str) -> Tables:
     ("module", "function", "purpose"),
     [
         ("tensorflow.python.checkpoint.checkpoint", "Checkpoint.save", "checkpoint"),
+        ("tensorflow.python.training.saver", "Saver.save", "checkpoint"),
         ("keras.src.saving.saving_lib", "save_model", "checkpoint"),
         ("numpy.lib.npyio", "savez", "checkpoint"),
         ("tensorflow.python.ops.summary_ops_v2", "scalar", "summary"),
@@ -242,10 +243,12 @@ def test_storing_and_logging_in_the_loop(module: str, function: str, purpose: st
     ("module", "function"),
     [
         ("tensorflow.python.saved_model.load", "load"),
+        ("tensorflow.python.checkpoint.checkpoint", "Checkpoint.restore"),
         ("keras.src.saving.saving_lib", "load_model"),
         ("torch.serialization", "load"),
         ("torch.nn.modules.module", "Module.load_state_dict"),
         ("torch.nn.modules.linear", "Linear.__init__"),
+        ("transformers.modeling_utils", "PreTrainedModel.from_pretrained"),
     ],
 )
 def test_a_model_loaded_in_the_loop_is_no_storing(module: str, function: str) -> None:

@@ -21,12 +21,7 @@ def steps_faster_without_the_profiler() -> Tables:
 def a_run_faster_without_the_profiler() -> Tables:
     """Beside another run, a sentence of its own says it."""
     tables = timed(6)
-    for table, rows in draw(_DRAWN).rows.items():
-        for row in rows:
-            own = {key: value for key, value in row.items() if key != "id"}
-            for key in ("source_id", "capture_id"):
-                own |= {key: own[key] + 9} if key in own else {}
-            tables.add(table, **{**own, "run_id": "other"})
+    tables.add_run("other", draw(_DRAWN))
     return tables
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from tests.draw import UNIT_PS, Tables, draw
+from tests.draw import UNIT_PS, Row, Tables, draw
 from tests.report import made_laws, made_paces, made_programs, made_ranks, made_tables
 
 MS = 10**9
@@ -160,13 +160,8 @@ def different_programs_in_a_folder() -> Tables:
 def runs_of_several_hosts() -> Tables:
     """Two runs, each with steps, ops and a device of its own."""
     tables = _slow_host()
-    other = draw(STEPS + PYTHON + "gpu/s1 device_stream : [a:MatMul]\ngpu/s2 device_stream : [a:MatMul]")
-    for table, rows in other.rows.items():
-        for row in rows:
-            own = {key: value for key, value in row.items() if key != "id"}
-            for key in ("source_id", "capture_id"):
-                own |= {key: own[key] + 9} if key in own else {}
-            tables.add(table, **{**own, "run_id": "other"})
+    devices = "gpu/s1 device_stream : [a:MatMul]\ngpu/s2 device_stream : [a:MatMul]"
+    tables.add_run("other", draw(STEPS + PYTHON + devices))
     return tables
 
 
@@ -299,6 +294,14 @@ def stacks(*frames: Frame) -> Tables:
         facts = {"ts_ps": i * MS, "weight_ps": MS, "cpu_ps": MS, "thread_name": "MainThread", "is_main": True}
         tables.add("stack_sample", stack_id=parent, **facts)
     return tables
+
+
+def _add_stacks(tables: Tables, *frames: Frame) -> list[Row]:
+    """Adds the frames and stacks of `stacks`; its samples, which are not added."""
+    sampled = stacks(*frames)
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    return sampled.rows["stack_sample"]
 
 
 def a_line_of_the_loop_that_calls() -> Tables:
@@ -541,9 +544,7 @@ def ops_that_are_launching(long_us: int = 20, python_us: int = 0) -> Tables:
         name = {"m": "aten::mul", "s": "aten::sum"}[row["name"]]
         row |= {"name": name, "category": "cpu_op", "op_name": name, "op_type": name}
     if python_us:
-        sampled = stacks(MAIN)
-        for table in ("frame", "stack"):
-            tables.rows[table] = sampled.rows[table]
+        _add_stacks(tables, MAIN)
         begins_ps, took_ps = len(ops) * UNIT_PS // 2, python_us * UNIT_PS
         facts = {"ts_ps": begins_ps, "weight_ps": took_ps, "cpu_ps": took_ps, "is_main": True, "stack_id": 0}
         tables.add("stack_sample", thread_name="MainThread", **facts)
@@ -562,9 +563,7 @@ def a_layer_with_its_gradients(recomputed: bool = False) -> Tables:
     for phase, row in (("start", forward), ("end", gradient)):
         facts = {"phase": phase, "slice_id": row["id"], "category": "fwdbwd", "ts_ps": row["ts_ps"]}
         tables.add("flow", flow_id=1, **facts)
-    sampled = stacks(MAIN, ("Net.forward", "net.py", 21, "net", "program"))
-    for table in ("frame", "stack"):
-        tables.rows[table] = sampled.rows[table]
+    _add_stacks(tables, MAIN, ("Net.forward", "net.py", 21, "net", "program"))
     again = (
         "_checkpoint_hook.__init__.unpack_hook",
         "torch/utils/checkpoint.py",
@@ -619,12 +618,9 @@ def _launching(tables: Tables, *frames: Frame) -> Tables:
     """The tables, with samples of the main thread that launches from frames of the program."""
     module = "tensorflow.python.eager.execute"
     execute = ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")
-    sampled = stacks(*frames, execute)
-    for table in ("frame", "stack"):
-        tables.rows[table] = sampled.rows[table]
-    for row in sampled.rows["stack_sample"]:
+    samples = tables.rows["stack_sample"] = _add_stacks(tables, *frames, execute)
+    for row in samples:
         row |= {"ts_ps": row["ts_ps"] // MS * UNIT_PS * 2, "weight_ps": 2 * UNIT_PS, "cpu_ps": 2 * UNIT_PS}
-    tables.rows["stack_sample"] = sampled.rows["stack_sample"]
     return tables
 
 
@@ -714,9 +710,7 @@ def python_on_two_lines() -> Tables:
 def a_line_of_several_labels() -> Tables:
     """Ops run for most of a step; a line computes in Python for a fifth of it, and copies for a fifth."""
     tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : [a:MatMul{'.' * 51}]")
-    sampled = stacks(MAIN, ("device_put", "jax/_src/api.py", 9, "jax._src.api", "library"))
-    for table in ("frame", "stack"):
-        tables.rows[table] = sampled.rows[table]
+    _add_stacks(tables, MAIN, ("device_put", "jax/_src/api.py", 9, "jax._src.api", "library"))
     for number, stack in enumerate([0, 0, 1, 1]):
         facts = {"weight_ps": 10 * UNIT_PS, "cpu_ps": 10 * UNIT_PS, "is_main": True, "stack_id": stack}
         tables.add("stack_sample", ts_ps=(61 + 10 * number) * UNIT_PS, thread_name="MainThread", **facts)
@@ -1211,9 +1205,7 @@ def a_graph_that_two_lines_run(made: bool = False) -> Tables:
     the op."""
     tables = draw(f"step train : [train{'.' * 494}]\ncpu/pool thread : [a:MatMul{'.' * 490}]")
     session = ("BaseSession._call_tf_sessionrun", "tensorflow/python/client/session.py", 9, "", "library")
-    sampled = stacks(MAIN, ("evaluate", "train.py", 17, "__main__", "program"), session)
-    for table in ("frame", "stack"):
-        tables.rows[table] = sampled.rows[table]
+    _add_stacks(tables, MAIN, ("evaluate", "train.py", 17, "__main__", "program"), session)
     trains = tables.add("stack", parent_id=0, frame_id=2, place_id=0)["id"]
     for begin, to, stack in ((1, 101, trains), (101, 501, 2)):
         times = {"ts_ps": begin * UNIT_PS, "weight_ps": (to - begin) * UNIT_PS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope import library
+from stepscope.library import header
 from stepscope.report.advice import compiled
 from tests.asked import Asked
 from tests.draw import draw
@@ -33,4 +34,4 @@ def test_who_compiles_is_not_told_to_compile() -> None:
     of_compilers = [actions for actions in advised if "torch.compile" in actions.get("pytorch", "")]
     assert of_compilers
     for actions in of_compilers:
-        assert "torch.compile" not in actions[library.TORCH_COMPILED]
+        assert "torch.compile" not in actions[header.TORCH_COMPILED]

@@ -46,5 +46,5 @@ def test_that_there_are_no_steps_is_said_once(tmp_path: Path) -> None:
     work = {"ph": "X", "cat": "cpu_op", "name": "work", "pid": 0, "tid": 1, "ts": 0.0, "dur": 9000.0}
     report = _told(tmp_path, [work, {**work, "ts": 9500.0}])
     assert "no-steps" in {finding.slug for finding in report.findings}
-    assert "no-steps" not in {note.slug for note in report.untold_notes}
+    assert "no-steps" not in {note.slug for note in report.other_notes}
     assert "step_list" not in {section.name for section in report.sections}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from stepscope.code_lines import CodeLine
-from stepscope.report.names import endings, line_of, told_apart
+from stepscope.report.names import distinct_names, endings, line_of
 
 _KERNEL = "sm86_xmma_fprop_implicit_gemm_{}tf32f32_f32_nhwckrsc_nhwc_execute_kernel_cudnn_infer"
 
 
 def test_kernels_that_would_be_shortened_to_the_same_are_told_apart():
     names = [_KERNEL.format(""), "MatMul", _KERNEL.format("indexed_")]
-    assert told_apart(names) == [
+    assert distinct_names(names) == [
         "sm86_xmma_fprop_…tf32f32_f32_nhwckrsc_n…",
         "MatMul",
         "sm86_xmma_fprop_…indexed_tf32f32_f32_nh…",
@@ -19,7 +19,7 @@ def test_kernels_that_would_be_shortened_to_the_same_are_told_apart():
 
 def test_a_kernel_is_called_by_more_than_that_its_namespace_has_no_name():
     kernel = "void (anonymous namespace)::multimem_all_reduce_kernel<16>(c10::BFloat16*, unsigned long)"
-    assert told_apart([kernel, "void (anonymous namespace)::k(int)"]) == [
+    assert distinct_names([kernel, "void (anonymous namespace)::k(int)"]) == [
         "multimem_all_reduce_kernel<16>(…)",
         "void (anonymous namespace)::k(int)",
     ]

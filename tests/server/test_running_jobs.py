@@ -50,32 +50,32 @@ def test_what_runs_is_opened_once_something_is_recorded(tmp_path: Path) -> None:
     assert jobs.open == ()
     with pytest.raises(NothingFound, match="Nothing has been recorded yet"):
         jobs.need_something()
-    (job,) = jobs.told()["jobs"]
+    (job,) = jobs.document()["jobs"]
     assert (job["running"], job["began"], job["recording"]) == (True, True, "none")
 
     records(rec, 5)
-    assert jobs.told()["jobs"][0]["recording"] == "new"
+    assert jobs.document()["jobs"][0]["recording"] == "new"
     assert jobs.waits, "until somebody opens it"
     paths.append(str(other))
     assert jobs.opened() == (str(rec), str(other))
     assert not jobs.waits
     jobs.need_something()
-    assert jobs.told()["jobs"][0]["recording"] == "open"
+    assert jobs.document()["jobs"][0]["recording"] == "open"
 
     say(rec, ended=True)
     records(rec, 5, {"code": 0})
-    (job,) = jobs.told()["jobs"]
+    (job,) = jobs.document()["jobs"]
     assert (job["running"], job["recording"]) == (False, "new")
     assert job["now"] == f"update, process {os.getpid()}: step 7, the program has ended"
     assert jobs.opened() == (str(rec), str(other))
-    assert jobs.told() == {"waits": False, "jobs": []}, "a recording like any other"
+    assert jobs.document() == {"waits": False, "jobs": []}, "a recording like any other"
 
 
 def test_the_page_is_told_what_the_terminal_shows(tmp_path: Path) -> None:
     say(
         tmp_path, unix_ns=time.time_ns() + 3600 * 1000 * MS
     )  # nothing ended long ago, however long this takes
-    (job,) = RunningJobs([str(tmp_path)]).told()["jobs"]
+    (job,) = RunningJobs([str(tmp_path)]).document()["jobs"]
     record = live.read(tmp_path)
     assert record is not None
     screen = list(lines(record, True, 200, record["unix_ns"], str(tmp_path)))
@@ -101,7 +101,7 @@ def test_what_does_not_run_is_a_path_like_any_other(tmp_path: Path) -> None:
     plain.mkdir()
     given = [str(ended), str(killed), str(plain), str(tmp_path / "none"), "s3://bucket/run", "-"]
     jobs = RunningJobs(list(given))
-    assert jobs.told() == {"waits": False, "jobs": []}
+    assert jobs.document() == {"waits": False, "jobs": []}
     assert jobs.open == tuple(given)
     with pytest.raises(StepscopeError, match="There is nothing to watch"):
         RunningJobs([str(os.getpid())])
@@ -114,11 +114,11 @@ def test_a_program_that_starts_is_waited_for(tmp_path: Path, monkeypatch: pytest
         scratch.uses(notes, os.getpid())
         jobs = RunningJobs([str(rec)])
         assert jobs.waits
-        (job,) = jobs.told()["jobs"]
+        (job,) = jobs.document()["jobs"]
         assert (job["running"], job["began"]) == (True, False)
         assert job["now"] == "No step has been recorded yet: the program starts, or warms up."
         assert RunningJobs([str(tmp_path / "other")]).open == (str(tmp_path / "other"),)
-    (job,) = jobs.told()["jobs"]
+    (job,) = jobs.document()["jobs"]
     assert (job["running"], job["recording"]) == (False, "none"), "it ended, and nothing was recorded"
 
 
@@ -138,8 +138,8 @@ def test_a_process_leads_to_the_folder_of_its_recording(tmp_path: Path) -> None:
     paths = [str(program.pid)]
     jobs = RunningJobs(paths)
     assert paths == [str(rec)]
-    (job,) = jobs.told()["jobs"]
+    (job,) = jobs.document()["jobs"]
     assert (job["running"], job["folder"]) == (True, str(rec))
     program.communicate(b"\n")
-    (job,) = jobs.told()["jobs"]
+    (job,) = jobs.document()["jobs"]
     assert (job["running"], job["folder"]) == (False, str(rec)), "the folder outlives the process"

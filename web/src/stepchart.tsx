@@ -1,15 +1,14 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { go } from "./address";
-import { ceiling, ticks } from "./axis";
+import { ceiling } from "./axis";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
 import { groupsOf } from "./groups";
 import { plain } from "./plain";
+import { HIGH, Plot, WIDE } from "./stepplot";
 import type { Row, Section, Step } from "./types";
 
-const WIDE = 1000;
-const HIGH = 100;
 const MOST = 250; // columns of the chart
 const LEAST = 10; // places for columns: a few steps do not fill the width
 const MOST_NUMBERS = 20; // of steps below the chart
@@ -158,7 +157,6 @@ function Host({
     e.preventDefault();
     e.stopPropagation();
   };
-  const marks = ticks(top, "ps", 2);
   const leftOut = own.filter((step) => !step.averaged).length;
   const every = Math.ceil(columns.length / MOST_NUMBERS);
   return (
@@ -208,102 +206,87 @@ function Host({
           )}
         </p>
       )}
-      <div class="steps-plot">
-        <div class="steps-axis" aria-hidden="true">
-          {marks.map((mark) => (
-            <span style={{ bottom: `${(100 * mark.place) / top}%` }}>{mark.label}</span>
-          ))}
-        </div>
-        <svg
-          ref={svg}
-          viewBox={`0 0 ${WIDE} ${HIGH}`}
-          preserveAspectRatio="none"
-          class="steps"
-          role="application"
-          tabIndex={0}
-          aria-label={`${counted(own.length, "step")} by duration; arrow keys select`}
-          onKeyDown={onKey}
-          onPointerDown={(e) => {
-            if (e.button) return;
-            svg.current!.setPointerCapture(e.pointerId);
+      <Plot
+        top={top}
+        unit="ps"
+        label={`${counted(own.length, "step")} by duration; arrow keys select`}
+        drawing={svg}
+        role="application"
+        tabIndex={0}
+        onKeyDown={onKey}
+        onPointerDown={(e) => {
+          if (e.button) return;
+          svg.current!.setPointerCapture(e.pointerId);
+          const i = at(e);
+          setAnchor(i);
+          setCursor(i);
+          choose(i, i);
+        }}
+        onPointerMove={(e) => {
+          if (anchor !== null && e.buttons) {
             const i = at(e);
-            setAnchor(i);
-            setCursor(i);
-            choose(i, i);
-          }}
-          onPointerMove={(e) => {
-            if (anchor !== null && e.buttons) {
-              const i = at(e);
-              if (i !== cursor) {
-                setCursor(i);
-                choose(anchor, i);
-              }
+            if (i !== cursor) {
+              setCursor(i);
+              choose(anchor, i);
             }
-          }}
-        >
-          {marks.map((mark) => (
-            <line
-              class="rule"
-              x1="0"
-              x2={WIDE}
-              y1={HIGH - (HIGH * mark.place) / top}
-              y2={HIGH - (HIGH * mark.place) / top}
-            />
-          ))}
-          {chosen.length > 0 && (
-            <rect class="brushed" x={first * wide} width={(last - first + 1) * wide} y={0} height={HIGH} />
-          )}
-          {columns.map(({ longest, count }, i) => {
-            const long = Number(longest.dur_ps);
-            const high = Math.min(HIGH, Math.max(1, (HIGH * long) / top));
-            const known = partsOf(parts, longest);
-            const title = (
-              <title>
-                {`${longest.kind ?? "step"} ${longest.step}: ${duration(long)}`}
-                {longest.averaged ? "" : ", not averaged"}
-                {count > 1 ? ` (longest of ${count})` : ""}
-              </title>
-            );
-            const box = { x: i * wide, width: Math.max(wide * 0.85, 0.5) };
-            if (!known)
-              return (
-                <rect
-                  {...box}
-                  y={HIGH - high}
-                  height={high}
-                  class={longest.averaged ? "kept step" : "left-out step"}
-                >
-                  {title}
-                </rect>
-              );
-            let level = HIGH;
+          }
+        }}
+        below={
+          <div class="steps-numbers" aria-hidden="true">
+            <span class="what">step</span>
+            {columns.map(({ longest }, i) =>
+              i % every === 0 ? (
+                <span style={{ left: `${(100 * (i + 0.425)) / places}%` }}>{longest.step}</span>
+              ) : null,
+            )}
+          </div>
+        }
+      >
+        {chosen.length > 0 && (
+          <rect class="brushed" x={first * wide} width={(last - first + 1) * wide} y={0} height={HIGH} />
+        )}
+        {columns.map(({ longest, count }, i) => {
+          const long = Number(longest.dur_ps);
+          const high = Math.min(HIGH, Math.max(1, (HIGH * long) / top));
+          const known = partsOf(parts, longest);
+          const title = (
+            <title>
+              {`${longest.kind ?? "step"} ${longest.step}: ${duration(long)}`}
+              {longest.averaged ? "" : ", not averaged"}
+              {count > 1 ? ` (longest of ${count})` : ""}
+            </title>
+          );
+          const box = { x: i * wide, width: Math.max(wide * 0.85, 0.5) };
+          if (!known)
             return (
-              <g class={longest.averaged ? "step" : "step faint"}>
+              <rect
+                {...box}
+                y={HIGH - high}
+                height={high}
+                class={longest.averaged ? "kept step" : "left-out step"}
+              >
                 {title}
-                {section!.chart!.y.map((name, k) => {
-                  const part = (high * Number(known[name] ?? 0)) / Math.max(long, 1);
-                  level -= part;
-                  return part > 0 && <rect {...box} y={level} height={part} class={colourOf(name, k)} />;
-                })}
-              </g>
+              </rect>
             );
-          })}
-          {columns.map(
-            ({ longest }, i) =>
-              cut.some((column) => column.longest === longest) && (
-                <rect class="cut" x={i * wide} width={Math.max(wide * 0.85, 0.5)} y={0} height={5} />
-              ),
-          )}
-        </svg>
-        <div class="steps-numbers" aria-hidden="true">
-          <span class="what">step</span>
-          {columns.map(({ longest }, i) =>
-            i % every === 0 ? (
-              <span style={{ left: `${(100 * (i + 0.425)) / places}%` }}>{longest.step}</span>
-            ) : null,
-          )}
-        </div>
-      </div>
+          let level = HIGH;
+          return (
+            <g class={longest.averaged ? "step" : "step faint"}>
+              {title}
+              {section!.chart!.y.map((name, k) => {
+                const part = (high * Number(known[name] ?? 0)) / Math.max(long, 1);
+                level -= part;
+                return part > 0 && <rect {...box} y={level} height={part} class={colourOf(name, k)} />;
+              })}
+            </g>
+          );
+        })}
+        {columns.map(
+          ({ longest }, i) =>
+            cut.some((column) => column.longest === longest) && (
+              <rect class="cut" x={i * wide} width={Math.max(wide * 0.85, 0.5)} y={0} height={5} />
+            ),
+        )}
+      </Plot>
     </figure>
   );
 }

@@ -45,13 +45,13 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
     """UsageError unless the arguments are those of the schema."""
     for name in tool.required:
         if name not in arguments:
-            raise odd_call(f"no {name}", f"give {', '.join(tool.required)}")
+            raise bad_call(f"no {name}", f"give {', '.join(tool.required)}")
     for name, value in arguments.items():
         if name not in tool.properties:
-            raise odd_call(f"an argument {name[:60]!r}", f"{tool.name} takes {', '.join(tool.properties)}")
+            raise bad_call(f"an argument {name[:60]!r}", f"{tool.name} takes {', '.join(tool.properties)}")
         wanted = tool.properties[name]
         if not _fits(value, wanted):
-            raise odd_call(f"{name}={value!r}"[:200], f"give {json.dumps(wanted)}")
+            raise bad_call(f"{name}={value!r}"[:200], f"give {json.dumps(wanted)}")
 
 
 def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -71,7 +71,7 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
     return isinstance(value, dict) and len(value) <= schema["maxProperties"]
 
 
-def odd_call(seen: str, todo: str) -> UsageError:
+def bad_call(seen: str, todo: str) -> UsageError:
     """The error for a call that does not make sense."""
     return UsageError("This call does not make sense.", seen=seen, todo=todo)
 

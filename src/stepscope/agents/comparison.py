@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stepscope.agents import answer_limits
-from stepscope.agents.arguments import Answer, odd_call
+from stepscope.agents.arguments import Answer, bad_call
 from stepscope.errors import NothingFound
 from stepscope.instruments.compare import figures, sides
 from stepscope.library.statements import text
@@ -28,13 +28,13 @@ async def compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     later = 1 if "host_a" not in given else 0
     second = await _measured(b, given.get("host_b"), later if a is b else None)
     if a is b and (first[1].run_id, first[1].host_ids) == (second[1].run_id, second[1].host_ids):
-        raise odd_call("one host of one recording on both sides", "give host_a and host_b, or two handles")
+        raise bad_call("one host of one recording on both sides", "give host_a and host_b, or two handles")
     names = _names(a, first[0], b, second[0])
     built = comparing.build(replace(first[0], name=names[0]), replace(second[0], name=names[1]))
     wanted = given.get("section")
     sections = [section.name.removeprefix("compared_") for section in built.sections]
     if wanted is not None and wanted not in sections:
-        raise odd_call(f"section={wanted[:60]!r}", f"ask for one of {', '.join(sections)}")
+        raise bad_call(f"section={wanted[:60]!r}", f"ask for one of {', '.join(sections)}")
     rows = [row for section in built.sections for row in _changes(section, wanted)]
     offset = given.get("offset", 0)
     again = ", ".join(f"{key}={value!r}" for key, value in given.items() if key != "offset")

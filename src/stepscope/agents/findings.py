@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import library
 from stepscope.agents import answer_limits
-from stepscope.agents.arguments import Answer, odd_call
+from stepscope.agents.arguments import Answer, bad_call
 
 if TYPE_CHECKING:
     from stepscope import report
@@ -63,9 +63,9 @@ async def run_analysis(recordings: Recordings, given: Mapping[str, Any]) -> Answ
     columns = [column.name for column in entry.columns]
     for name, value in filters.items():
         if name not in columns:
-            raise odd_call(f"a filter on {name[:60]!r}", f"filter on one of {', '.join(columns)}")
+            raise bad_call(f"a filter on {name[:60]!r}", f"filter on one of {', '.join(columns)}")
         if isinstance(value, (list, dict)):
-            raise odd_call(f"the filter {name}={value!r}"[:200], "give one value for each column")
+            raise bad_call(f"the filter {name}={value!r}"[:200], "give one value for each column")
     every = await recording.ask(lambda trace: trace.ask(entry).rows())
     places = [(columns.index(name), value) for name, value in filters.items()]
     rows = [row for row in every if all(_same(row[at], value) for at, value in places)]
@@ -113,7 +113,7 @@ async def run_query(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     rows = json.loads(found.body)
     total = None if found.header["cut"] else len(rows)
     if offset > 0 and offset >= len(rows):
-        raise odd_call(f"offset={offset} of {len(rows)} rows", "put LIMIT and OFFSET into the SQL")
+        raise bad_call(f"offset={offset} of {len(rows)} rows", "put LIMIT and OFFSET into the SQL")
     answer = {
         "handle": recording.handle,
         "columns": found.header["columns"],

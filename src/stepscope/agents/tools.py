@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepscope.agents import answer_limits
-from stepscope.agents.arguments import MOST_ROWS, Answer, Tool, check_arguments, number_of, odd_call, text_of
+from stepscope.agents.arguments import MOST_ROWS, Answer, Tool, bad_call, check_arguments, number_of, text_of
 from stepscope.agents.comparison import compare
 from stepscope.agents.description import describe
 from stepscope.agents.findings import list_findings, run_analysis, run_query
@@ -26,7 +26,7 @@ async def call(name: str, arguments: Mapping[str, Any], recordings: Recordings) 
     try:
         tool = next((offered for offered in TOOLS if offered.name == name), None)
         if tool is None:
-            raise odd_call(
+            raise bad_call(
                 f"a tool called {name[:60]!r}", f"call one of {', '.join(offered.name for offered in TOOLS)}"
             )
         check_arguments(tool, arguments)

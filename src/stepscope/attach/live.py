@@ -156,6 +156,6 @@ def _object(path: Path) -> dict[str, Any] | None:
 
 
 def is_running(record: dict[str, Any]) -> bool:
-    """Whether the program that said this runs on, as far as it can be told here."""
+    """Whether the program that wrote this still runs, as far as this machine can see."""
     pid = record.get("pid")
     return not record.get("ended") and isinstance(pid, int) and kernel.is_there(pid)

@@ -34,10 +34,10 @@ _KEPT = 1000
 _LOOKED_AT, _UNSETTLED = 10, 8
 """A call never settles when, after the warm-up, this many of that many calls traced or compiled something."""
 _FEWEST_LOOKED_AT, _UNSETTLED_NS = 3, 10_000_000_000
-"""Nor does one whose calls, so many after the warm-up, have all done so for so long: a program may end before
-ten more of them."""
+"""Nor does one if its calls after the warm-up, at least this many, have all compiled for this long: a program
+may end before ten more of them."""
 _ANEW_NS = 3_000_000_000
-"""The same of a function that is made anew for each call: it can only be compiled again."""
+"""The same for a function that is made anew for each call, which can only be compiled again."""
 ANEW = "anew"
 _ALIKE, _ALIKE_ONCE = 8, 3
 """After this many functions with the same code, they count as one that is made anew each time; after the

@@ -124,7 +124,7 @@ class Course:
         self._profilers.step_begins(caller.count if call.number is None else call.number + 1)
 
     def called_beside(self, end_ns: int) -> None:
-        """A call ended that is no step. Where no step has ended for long, their loop is over."""
+        """A call ended that is not a step. If no step has ended for long, the loop of steps is over."""
         assert self.pace.anchor is not None
         caller = self.pace.callers[self.pace.anchor]
         idle_ns = end_ns - max(caller.last_end_ns or 0, self.held_until_ns)

@@ -101,7 +101,7 @@ class Frames:
             if len(self._frames) >= MOST_FRAMES:
                 return None
             number = self._frames[place] = len(self._frames)
-            record = self._told(place, frame)
+            record = self._described(place, frame)
             if self._loop is not None and frame is not None:
                 record["loop"] = id(frame.f_code) == self._loop
             self._tell({"frame": number, **record})
@@ -113,7 +113,7 @@ class Frames:
             self._tell({"stack": found, "in": None if stack < 0 else stack, "frame": number})
         return found
 
-    def _told(self, place: Tuple[str, str, int], frame: Optional[FrameType]) -> Dict[str, Any]:
+    def _described(self, place: Tuple[str, str, int], frame: Optional[FrameType]) -> Dict[str, Any]:
         path, function, line = place
         if frame is None:
             known = {"file": FILE, "code": "python"} if path == FILE else {"code": "unknown"}

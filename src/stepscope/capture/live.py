@@ -281,7 +281,7 @@ class Live:
             "median_ns": self._median,
             "recent_ns": steps,
             "lines": _lines(seen.places()),
-            **seen.told(MOST_TOLD),
+            **seen.longest_stacks(MOST_TOLD),
             "rss_bytes": resident_bytes(),
             **self._ring.memory(RSS_SAMPLES),
             "cores": round((cpu - cpu_before) / max(now - before, 1), 3),

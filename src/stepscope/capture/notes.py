@@ -49,7 +49,7 @@ def seen(plan: RecordingPlan, frameworks: List[str], pace: StepWatcher, last: bo
     if calls > 4 and not last and now - _told.get(plan.state, 0) < 0.05:
         return
     _told[plan.state] = now
-    process(plan, "seen", {"frameworks": frameworks, "warmup": pace.warmup, "calls": pace.told()})
+    process(plan, "seen", {"frameworks": frameworks, "warmup": pace.warmup, "calls": pace.counted_calls()})
 
 
 def problem(plan: RecordingPlan, what: str, seen: str, todo: str) -> None:

@@ -131,7 +131,7 @@ class Observers:
     def _tell_of_stacks(self, folder: Folder) -> None:
         if self._stacks is not None:
             self._output.cost["stacks_ns"] = self._stacks.cost_ns
-            folder.facts["stacks"] = self._stacks.told()
+            folder.facts["stacks"] = self._stacks.facts()
             if self._stacks.failed:
                 self._output.problem("stacks.ndjson ends early", self._stacks.failed, _NO_ROOM)
 

@@ -95,8 +95,8 @@ class StepWatcher:
         return None
 
     def _repeated(self) -> Dict[Tuple[Any, ...], Caller]:
-        """Repeated callees. A function that initialises is called once while others are called often, so it
-        is no step."""
+        """Callees that are called repeatedly. A function that initialises is called once while others are
+        called often, so it is not a step."""
         most = max((caller.count for caller in self.callers.values()), default=0)
         least = min(2, self.warmup + 1, most - 1)
         return {key: caller for key, caller in self.callers.items() if caller.count >= least}
@@ -108,21 +108,22 @@ class StepWatcher:
         # Threads of the framework fill queues; the steps are the program's, even when those began first.
         if any(caller.site.at for caller in self.callers.values() if caller.how == level):
             here = {key: caller for key, caller in here.items() if caller.site.at}
-        key = _heaviest({key: caller for key, caller in here.items() if caller.ready(self.warmup)})
+        key = self._heaviest_ready(here)
+        if key is not None and level == "session_run":
+            # A thread of the program that feeds a queue waits in its runs while that is full.
+            main, least = threading.main_thread().ident, here[key].count / 2
+            of_main = {other: here[other] for other in here if other[-1] == main}
+            here = {other: caller for other, caller in of_main.items() if caller.count >= least} or here
+            key = self._heaviest_ready(here)
         if key is None or not self._has_drawn(repeated):
             return None
-        if level == "session_run":
-            # A thread of the program that feeds a queue waits in its runs while that is full.
-            main = threading.main_thread().ident
-            often = {other: caller for other, caller in here.items() if 2 * caller.count >= here[key].count}
-            here = {other: caller for other, caller in often.items() if other[-1] == main} or here
-            key = _heaviest({other: caller for other, caller in here.items() if caller.ready(self.warmup)})
-            if key is None:
-                return None
         # What is called beside it may turn out to be the step; what was over before, setting up, may not.
         begin_ns = here[key].spans[0][0]
         beside = {other: caller for other, caller in here.items() if (caller.last_end_ns or 0) > begin_ns}
         return self._marking(key) if _heaviest(beside) == key else None
+
+    def _heaviest_ready(self, callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...]]:
+        return _heaviest({key: caller for key, caller in callers.items() if caller.ready(self.warmup)})
 
     def _has_drawn(self, repeated: Dict[Tuple[Any, ...], Caller]) -> bool:
         """Whether elements were drawn, where any are. A function that ran three times before the first
@@ -227,7 +228,7 @@ class StepWatcher:
                 calls += each
         return frozenset(found)
 
-    def told(self) -> List[Dict[str, Any]]:
+    def counted_calls(self) -> List[Dict[str, Any]]:
         """The callees and their counts, most frequent first: facts for why nothing was recorded."""
         most = sorted(self.callers.values(), key=lambda caller: (LEVELS.index(caller.how), -caller.count))
         return [
@@ -247,13 +248,14 @@ def _heaviest(callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...
 
 
 def unsettled(calls: List[Dict[str, Any]]) -> bool:
-    """Whether nothing was recorded because each call that was seen several times compiled, from `told`."""
+    """Whether nothing was recorded because each call that was seen several times compiled. calls: from
+    `counted_calls`."""
     best = max(calls, key=lambda call: (call["settled"], call["calls"]), default={})
     return bool(best.get("unsettled", 0) > 1)
 
 
 def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
-    """Why there was no recording, from the facts of `told`."""
+    """Why there is no recording, from the facts of `counted_calls`."""
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "

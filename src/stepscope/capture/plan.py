@@ -80,7 +80,7 @@ class RecordingPlan:
         return "record" if self.state else "code"
 
     def enough(self, steps: int, seconds: float) -> bool:
-        """True when a recording of so many steps that took so long may end."""
+        """Whether a recording with this many steps, and of this length, may end."""
         if self.seconds is not None:
             return steps >= 1 and seconds >= self.seconds
         if self.steps is not None or self.every is not None:

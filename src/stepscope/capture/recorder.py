@@ -140,7 +140,7 @@ class Recorder:
             return "; ".join(f"{what}: {seen}" for what, seen, _ in self.output.problems)
         if not self.program.frameworks:
             return "none of TensorFlow, JAX, Keras and PyTorch was imported"
-        return why_no_steps(self.pace.told(), self.plan.warmup)
+        return why_no_steps(self.pace.counted_calls(), self.plan.warmup)
 
     def wants(self, piece: str) -> bool:
         """True when a piece was not switched off."""

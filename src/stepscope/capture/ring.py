@@ -54,7 +54,7 @@ class SeenLooks(NamedTuple):
         """The innermost lines of the program in which the thread of the steps was, and how often."""
         return Counter(self.stacks.place(look.driver) for look in self.looks)
 
-    def told(self, most: int) -> Dict[str, Any]:
+    def longest_stacks(self, most: int) -> Dict[str, Any]:
         """The stacks in which the thread of the steps was most: `frames`, and of each of `stacks` its share,
         the part of that time in which the thread ran, where that is known, and its frames from the outermost
         on."""

@@ -14,7 +14,7 @@ from .tf1 import Tracer
 
 
 class Chosen:
-    """Which steps to trace: those of a container of numbers, every so many steps, every so many seconds."""
+    """Which steps to trace: those in a container of numbers, every N steps, or every N seconds."""
 
     def __init__(
         self, steps: Optional[Container[int]], every_steps: Optional[int], every_seconds: Optional[float]

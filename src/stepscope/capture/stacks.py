@@ -99,7 +99,7 @@ class StackSampler:
         """Stacks that were not recorded."""
         return self._missed + self._looker.dropped
 
-    def told(self) -> Dict[str, int]:
+    def facts(self) -> Dict[str, int]:
         """Its entry in capture.json."""
         return {
             "looks": self.looks,

@@ -172,18 +172,14 @@ def _shape(value: Any) -> Optional[Tuple[Any, Any]]:
 def _watch_tapes(recorder: Recorder) -> None:
     """Reports every gradient that the program takes op by op: a loop without tf.function and without a
     dataset has nothing else that is called once in each step."""
-    from tensorflow.python.eager import backprop, context
+    from tensorflow.python.eager import backprop
     from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 
-    local = recorder.local
+    local, watched = recorder.local, _watching(recorder)
     latest: Dict[object, int] = {}
     """When a mark was seen last, by its line."""
     begun: Dict[Site, int] = {}
     """When a gradient was first asked for, by the line that asks."""
-
-    def watched() -> bool:
-        quiet = getattr(local, "inside", False) or begun_batches(local)
-        return recorder.listening and not quiet and context.executing_eagerly()
 
     def marks(what: str, name: str, site: Site, begin_ns: Optional[int] = None) -> None:
         """A step goes from one mark to the next: apply the gradient, then run forward again. begin_ns: where
@@ -228,17 +224,15 @@ def _watch_replicas(recorder: Recorder) -> None:
     """Reports what a strategy runs op by op: its replicas are threads that each call makes anew, and the
     gradients of none of them mark a loop."""
     from tensorflow.python.distribute import distribute_lib
-    from tensorflow.python.eager import context
 
-    local = recorder.local
+    watched = _watching(recorder)
     owner = getattr(distribute_lib, "StrategyBase", None)
     if not hasattr(owner, "run"):
         return  # before 2.2
 
     def make(run: Any) -> Any:
         def watched_run(self: Any, fn: Any, *args: Any, **kwds: Any) -> Any:
-            quiet = getattr(local, "inside", False) or begun_batches(local)
-            if quiet or not recorder.listening or not context.executing_eagerly():
+            if not watched():
                 return run(self, fn, *args, **kwds)
             begin_ns = clocks.time_ns()
             result = run(self, fn, *args, **kwds)
@@ -252,6 +246,17 @@ def _watch_replicas(recorder: Recorder) -> None:
         return watched_run
 
     recorder.patches.wrap(owner, "run", make)
+
+
+def _watching(recorder: Recorder) -> Callable[[], bool]:
+    """Tells whether what the program calls op by op may be a step: it is not within a function or a batch."""
+    from tensorflow.python.eager import context
+
+    def watched() -> bool:
+        inside = getattr(recorder.local, "inside", False) or begun_batches(recorder.local)
+        return recorder.listening and not inside and context.executing_eagerly()
+
+    return watched
 
 
 def graph_of(function: Any) -> Any:

@@ -239,6 +239,6 @@ def synchronize() -> None:
 
 
 def is_worker() -> bool:
-    """True in a process that a DataLoader has started to load: it is no program of its own."""
+    """True in a worker process of a DataLoader, which is not recorded by itself."""
     worker = sys.modules.get("torch.utils.data._utils.worker")
     return getattr(worker, "_worker_info", None) is not None

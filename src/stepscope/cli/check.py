@@ -92,7 +92,7 @@ def parser() -> Parser:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Prints the comparison: 0 without a regression, 1 with one, 2 when nobody can tell."""
+    """Prints the comparison. Returns 0 without a regression, 1 with one, 2 if it cannot be decided."""
     _check_words(options)
     for name in options.output:
         _check_output(Path(name), options.force)

@@ -29,7 +29,7 @@ def tell(error: StepscopeError, console: Console) -> None:
 
 
 def tell_unexpected(error: Exception, console: Console) -> None:
-    """Prints an exception that nobody foresaw as a request for a report; its traceback when asked for."""
+    """Prints an unexpected exception as a request for a report, with its traceback when asked for."""
     if os.environ.get("STEPSCOPE_TRACEBACK"):
         import traceback
 

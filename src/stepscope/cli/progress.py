@@ -92,7 +92,7 @@ class Bar:
         self._write(begin + shorten_cells(self._line(), self._console.width - 1))
 
     def _write(self, text: str) -> None:
-        """Where stderr takes nothing, nobody looks, and the work goes on."""
+        """Work goes on even if stderr cannot be written."""
         with contextlib.suppress(OSError, ValueError):
             self._console.err.write(text)
             self._console.err.flush()

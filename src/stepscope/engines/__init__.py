@@ -180,7 +180,7 @@ class Engine(Protocol):
         """From now on statements reach nothing outside but the files at `paths`."""
 
     def reads(self, *statements: Statement) -> Reads | None:
-        """What statements read, views followed to their tables; None when that cannot be told."""
+        """What statements read, with views followed to their tables; None if unknown."""
 
     def query(self, asked: Statement | str, params: Params = ()) -> QueryResult:
         """Runs one SELECT. QueryError when the engine refuses it."""

@@ -297,7 +297,7 @@ class Portable(ABC):
                 )
         reasons = differs()
         for node in tree.walk():
-            if (reason := reasons.get(type(node)) or _odd(node)) is not None:
+            if (reason := reasons.get(type(node)) or _unportable(node)) is not None:
                 raise self._refused(
                     f"{node.sql('duckdb')}: {reason}", "say it otherwise, or leave out --engine"
                 )
@@ -312,7 +312,7 @@ _REACHES_OUT = frozenset({"reflect", "java_method", "try_reflect"})
 """Functions of Spark that run any method of any Java class."""
 
 
-def _odd(node: Any) -> str | None:
+def _unportable(node: Any) -> str | None:
     """Why what an expression says depends on the engine, for those where it depends on what is in them."""
     exp = importlib.import_module("sqlglot.expressions")
     if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.INTEGER_TYPES):

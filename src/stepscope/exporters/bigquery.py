@@ -74,7 +74,7 @@ def write(
     client = client or bigquery.connect(project)
     try:
         place = _dataset(client, path)
-        markers = _told(client, path)
+        markers = _exported_runs(client, path)
         rows: dict[str, int] = {}
         known = 0
         for run_id, manifests in derived_tables.group_by_run(found.manifests).items():
@@ -136,7 +136,7 @@ def _dataset(client: Any, path: str) -> _Place:
     return _Place(client, path, made.location, f"stepscope-{of}")
 
 
-def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
+def _exported_runs(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
     table = client.get_table(f"{path}.{bigquery.EXPORTED}", **bigquery.limits())
     rows = list(client.list_rows(table, **bigquery.limits()))
     for row in rows:

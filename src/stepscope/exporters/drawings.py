@@ -149,7 +149,7 @@ def data(level: Level, title: str, _paint: str | None = None) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """Text cut to so many characters, with hidden characters escaped."""
+    """Text cut to a number of characters, with hidden characters escaped."""
     return escaped(shorten(text, most))
 
 

@@ -137,11 +137,8 @@ def formats() -> tuple[Format, ...]:
 
 
 def recognise(head: bytes, name: str) -> Format | None:
-    """The format that claims the head; None when nobody does. A byte order mark, which some editors put
-    before text, says nothing.
-
-    Should two claim it, the first by module name is taken, so that the answer never depends on chance.
-    """
+    """The format that claims the head, or None. A byte order mark, which some editors put before text, is
+    skipped. If two formats claim it, the first by module name wins, so the answer never depends on chance."""
     head = head.removeprefix(codecs.BOM_UTF8)
     return next((fmt for fmt in formats() if fmt.sniff(head, name)), None)
 

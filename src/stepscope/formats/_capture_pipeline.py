@@ -55,10 +55,10 @@ def read_chains(files: CaptureFiles) -> None:
     try:
         chains = strict_json.parse(files.data[_CHAINS], lenient=True)
     except strict_json.OddJson as error:
-        _odd(files, str(error))
+        _note_damage(files, str(error))
         return
     if not isinstance(chains, list):
-        _odd(files, "it is not a list of chains")
+        _note_damage(files, "it is not a list of chains")
         return
     files.add("user_stage", [row for chain in chains for row in _stages(files, chain)])
 
@@ -67,11 +67,11 @@ def _stages(files: CaptureFiles, chain: Any) -> Iterator[Row]:
     """The rows of one chain."""
     stages = chain.get("chain") if isinstance(chain, dict) else None
     if not isinstance(stages, list):
-        _odd(files, "a chain has no list of stages")
+        _note_damage(files, "a chain has no list of stages")
         return
     for place, stage in enumerate(stages):
         if not isinstance(stage, dict):
-            _odd(files, "a stage is not an object")
+            _note_damage(files, "a stage is not an object")
             continue
         files.seen += 1
         files.stored += 1
@@ -100,7 +100,7 @@ def _arguments(stage: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _odd(files: CaptureFiles, detail: str) -> None:
+def _note_damage(files: CaptureFiles, detail: str) -> None:
     """Counts something in datasets.json that is lost."""
     files.seen += 1
     files.damaged(f"{_CHAINS}: {detail}")

@@ -19,7 +19,7 @@ MOST_PIECE_BYTES = 256 << 20
 """A piece that is larger is not read."""
 
 
-def steps_beside(pieces: Pieces) -> list[Step]:
+def recorder_steps(pieces: Pieces) -> list[Step]:
     """The steps in steps.ndjson beside another source of the capture. Empty when the file cannot be read: the
     steps are then recovered as without a recorder, and the capture itself reports the damage."""
     for piece in pieces.beside:

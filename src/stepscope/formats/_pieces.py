@@ -57,7 +57,7 @@ class Pieces(NamedTuple):
             return self.spool.read(self._place, self.source.path, most_bytes)
 
     def head(self, least_bytes: int) -> bytes:
-        """The unpacked beginning of the file, of at least so many bytes where it has and gives them."""
+        """The unpacked beginning of the file: at least this many bytes, if it has them."""
         return self.spool.read_good(self._place, self.source.path, least_bytes)[0]
 
     def path(self) -> str | None:

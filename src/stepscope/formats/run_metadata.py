@@ -31,4 +31,4 @@ def steps(pieces: Pieces) -> list[Step]:
     """The steps that `stepscope record` timed beside this one, where it is of one of its captures."""
     from stepscope.formats import _capture_steps
 
-    return _capture_steps.steps_beside(pieces)
+    return _capture_steps.recorder_steps(pieces)

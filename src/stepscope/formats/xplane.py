@@ -37,4 +37,4 @@ def steps(pieces: Pieces) -> list[Step]:
     """The steps that `stepscope record` timed itself, where the XPlane is one of its captures."""
     from stepscope.formats import _capture_steps
 
-    return _capture_steps.steps_beside(pieces)
+    return _capture_steps.recorder_steps(pieces)

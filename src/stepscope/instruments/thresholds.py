@@ -16,6 +16,8 @@ _Number = TypeVar("_Number", int, float)
 CULPRITS = "programs with a known culprit (benchmarks/yardstick)"
 DRAWN = "cases drawn in the tests"
 MEASURED = "measured alone, on two cores"
+ANY = (0.0, inf)
+"""The slack of a threshold by which no answer about a sample changes."""
 
 
 def tuned(

@@ -300,7 +300,8 @@ class Cache:
         return sorted(found)
 
     def clear(self) -> list[Content]:
-        """Removes all entries that nobody reads, and the facts about files. Returns the entries that stay."""
+        """Removes all entries that are not in use, and the facts about files. Returns the entries that
+        stay."""
         with contextlib.suppress(OSError):
             self._sweep()
         kept = []

@@ -192,7 +192,7 @@ class Mirror:
             known[name] = [wanted[name].key, wanted[name].etag, wanted[name].size]
 
     def forget(self, names: Iterable[str]) -> None:
-        """Has files fetched again the next time, because they are changed here before the store has them."""
+        """Marks files to be fetched again, because they change here before they do in the store."""
         known = self._seen()
         for name in names:
             known.pop(name, None)

@@ -122,7 +122,7 @@ class Lake:
         return found
 
     def files(self, root: Path | None = None) -> dict[str, list[str]]:
-        """Paths of the files of each table. root: a folder that stands for the lake's own."""
+        """Paths of the files of each table. root: a folder to use in place of the lake's own."""
         found: dict[str, list[str]] = defaultdict(list)
         above = str(root or self.folder)
         for _, file in self._every:

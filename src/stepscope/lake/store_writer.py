@@ -237,7 +237,7 @@ def _sweep_plans(
 
 
 def _is_old(store: Store, path: str, now: datetime) -> bool:
-    """Whether a file was put so long ago that no writer will announce it."""
+    """Whether a file is so old that no writer will announce it."""
     try:
         return now - store.head(path).modified > OLD
     except MissingObject:

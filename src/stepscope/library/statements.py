@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from stepscope import library
 from stepscope.engines import Arrow, Statement
-from stepscope.library import PARAMETER, Entry, Field, parse
+from stepscope.library.header import LISTS, PARAMETER, Entry, Field, parse
 
 
 class QueryRows(Protocol):
@@ -64,7 +64,7 @@ def filled(found: Entry, values: Mapping[str, Value]) -> str:
 
 
 def _literal(field: Field, value: Value) -> str:
-    if field.unit in library.LISTS:
+    if field.unit in LISTS:
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise TypeError(f"{field.name} is a list of {field.unit}, not {value!r}")
         # A list in SQL is never empty; no number of ours is negative.

@@ -58,7 +58,7 @@ def tfprof(
 
 
 def _evidence(traces: Sequence[Trace]) -> Evidence | None:
-    """What a trace tells of the ops that ran."""
+    """The ops that ran, as a trace shows them."""
     if len(traces) > 1:
         raise UsageError(
             "tfprof looks at one trace",

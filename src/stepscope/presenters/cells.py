@@ -27,7 +27,8 @@ def cells(text: str) -> int:
 
 _JOB, _REPLICA = "/job:", "/replica:0/"
 _CALLS = ("StatefulPartitionedCall/", "PartitionedCall/")
-"""What TensorFlow puts before the names of all ops of a function, and so tells none from another."""
+"""A prefix that TensorFlow gives to the names of all ops of a function, and that distinguishes none of
+them."""
 
 
 def shorten_cells(text: str, most: int) -> str:

@@ -10,7 +10,8 @@ from stepscope.report import Table
 from stepscope.units import Scale
 
 _PLACES = ("run_id", "host_id", "source_id")
-"""Where rows come from. When they all come from there the report tells it anyway, and the SQL has it."""
+"""Where rows come from. If all come from one place, the report says so elsewhere, and the SQL has the
+columns."""
 _FEWEST_ROWS = 3
 """In a shorter table a repeated value does not disturb."""
 _LONGEST = 200

@@ -146,7 +146,7 @@ class _ScreenPage:
         return self._report.findings[: len(self.measure.findings)]
 
     def _notes(self) -> list[str]:
-        weighty = [note for note in self._report.untold_notes if note.effect not in ("info", "recorder")]
+        weighty = [note for note in self._report.other_notes if note.effect not in ("info", "recorder")]
         return notes_by_kind(weighty)[: self.measure.notes]
 
     def _left_out(self, blocks: Sequence[GutterBlock]) -> str:

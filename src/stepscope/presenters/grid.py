@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from stepscope.kernel_names import told_apart
+from stepscope.kernel_names import distinct_names
 from stepscope.presenters.bars import bars
 from stepscope.presenters.cells import Grid, cells, shorten_cells
 from stepscope.presenters.plain import plain
@@ -37,7 +37,7 @@ _BAR, _SHORTEST_BAR = 24, 10
 _HEADING = 20
 """Cells of a heading without its unit."""
 _LONGEST_NAME = 4000
-"""Characters of a name that are looked at to tell it from others."""
+"""Characters of a name that are compared with other names."""
 
 
 def painter(color: bool) -> Paint:
@@ -72,7 +72,7 @@ def _tell_apart(texts: list[list[str]], table: Table, columns: _Columns) -> None
         return
     names = [plain(str(row[at])[:_LONGEST_NAME]) for row in table.rows]
     short_names = {name: shorten_cells(row[at], room) for name, row in zip(names, texts, strict=True)}
-    for row, name in zip(texts, told_apart(names, short_names.__getitem__, room), strict=True):
+    for row, name in zip(texts, distinct_names(names, short_names.__getitem__, room), strict=True):
         row[at] = name
 
 
@@ -127,8 +127,8 @@ class _Columns:
 
 
 def _label(table: Table, chart: Chart | None) -> int:
-    """The column that names what a chart shows, else the first text that tells rows apart, where no number
-    comes before it."""
+    """The column that labels the chart, else the first text that distinguishes rows, if no number comes
+    before it."""
     names = [column.name for column in table.columns]
     if chart is not None and chart.x in names:
         return names.index(chart.x)
@@ -137,8 +137,8 @@ def _label(table: Table, chart: Chart | None) -> int:
 
 
 def _tells(table: Table, i: int) -> bool:
-    """Whether a column tells rows apart: a text that is the same in every row does not, but a line is
-    nothing without its file."""
+    """Whether a column distinguishes rows. A text that is the same in every row does not, but a line needs
+    its file."""
     column = table.columns[i]
     return (
         column.unit not in ("text", "bool")
@@ -148,7 +148,7 @@ def _tells(table: Table, i: int) -> bool:
 
 
 def _widen(widths: list[int], natural: Sequence[int], kept: Sequence[int], spare: int) -> int:
-    """Gives what is left to names that would be cut; the rest goes to the bar."""
+    """Gives the remaining width to names that would be cut, and then to the bar."""
     for i in kept:
         more = max(min(natural[i] - widths[i], spare), 0)
         widths[i], spare = widths[i] + more, spare - more
@@ -181,7 +181,7 @@ def _shown_columns(
 
 
 def _heat(share: object) -> str:
-    """The style of a share of the time: what takes much of it stands out."""
+    """The style of a share of the time: large ones stand out."""
     if not isinstance(share, (int, float)):
         return ""
     return next((style for least, style in _SHARES if share >= least), "cool")

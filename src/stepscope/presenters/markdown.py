@@ -21,8 +21,8 @@ def render(report: Report) -> str:
     if report.findings:
         parts += ["## Findings", *(_finding(finding) for finding in report.findings)]
     parts += [_section(section, 2) for section in report.sections]
-    if report.untold_notes:
-        parts += ["## What to know of the evidence", "\n".join(map(_note, report.untold_notes))]
+    if report.other_notes:
+        parts += ["## What to know of the evidence", "\n".join(map(_note, report.other_notes))]
     if report.next_commands:
         parts += ["## Next", _code("\n".join(map(plain, report.next_commands)), "")]
     return "\n\n".join(part for part in parts if part) + "\n"

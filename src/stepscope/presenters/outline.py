@@ -149,7 +149,7 @@ def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
 
 
 def _used(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
-    """The columns in which something stands."""
+    """The columns that have any value."""
     return [i for i in range(columns) if any(row[i] for row in rows)]
 
 

@@ -22,7 +22,7 @@ FORMAT = 1
 
 Row = Sequence[Any]
 _MEASURED = 10_000
-"""Rows that decide the widths of a table; later ones may stand out, so that memory stays bounded."""
+"""Rows that decide the widths of a table. Later ones may be wider, so that memory stays bounded."""
 _NARROWEST = 8
 """Cells that a column of text keeps."""
 

@@ -33,7 +33,7 @@ def render(report: Report, *, width: int = 100, color: bool = False) -> str:
             not number and section.kind == "prose" and not section.parts and not section.title.endswith("?")
         )
         page.section(section, heading=not bare)
-    for note in notes_by_kind(report.untold_notes):
+    for note in notes_by_kind(report.other_notes):
         page.sentence(note)
     if report.next_commands:
         page.heading("Next")

@@ -43,7 +43,7 @@ def render(
             blocks.append(_section(part, room, paint))
             blocks += [_finding(finding, room, paint) for finding in part.findings]
     evidence = GutterBlock("Evidence", "medium")
-    for note in notes_by_kind(report.untold_notes):
+    for note in notes_by_kind(report.other_notes):
         evidence.say(note, min(room, _TEXT))
     # Commands are there to be copied, so they are never cut; the terminal wraps them.
     commands = GutterBlock(

@@ -164,7 +164,7 @@ def _answer(rpc: Any, address: Address, name: str, call: Any, begun: float, wait
     except rpc.RpcError as failed:
         error = _failed(rpc, address, failed, waited)
     except ValueError as odd:
-        error = _odd(address, str(odd))
+        error = _no_profile(address, str(odd))
     return ServerReply(address, name, reply, error, sent_unix_ns, time.monotonic() - begun)
 
 
@@ -180,7 +180,7 @@ def _failed(rpc: Any, address: Address, failed: Any, waited: float) -> Stepscope
     if code == rpc.StatusCode.UNAVAILABLE and "active" not in details.lower():
         return _unreachable(address, details)
     if code == rpc.StatusCode.RESOURCE_EXHAUSTED:
-        return _odd(address, details)
+        return _no_profile(address, details)
     return StepscopeError(
         f"The profiler server {address} refused",
         seen=f"{code.name}: {details}",
@@ -200,7 +200,7 @@ def _unreachable(address: Address, seen: str) -> StepscopeError:
     )
 
 
-def _odd(address: Address, seen: str) -> StepscopeError:
+def _no_profile(address: Address, seen: str) -> StepscopeError:
     return StepscopeError(
         f"The profiler server {address} answered with something else than a profile",
         seen=seen,

@@ -11,7 +11,7 @@ from stepscope import library, units
 from stepscope.code_lines import CodeLine
 from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import written_op
-from stepscope.library import statements
+from stepscope.library import header, statements, templates
 from stepscope.report.names import line_of, listed
 from stepscope.report.parts import Note, ReportFinding, Rows, Table, dicts
 from stepscope.sources.source import Source
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 _PYTORCH = "pytorch"
-_RANKS = {effect: rank for rank, effect in enumerate(library.EFFECTS)}
+_RANKS = {effect: rank for rank, effect in enumerate(header.EFFECTS)}
 
 
 def framework_of(frameworks: Iterable[str | None]) -> str | None:
-    """The framework whose words advice is given in, from those of the sources; None where there are several,
-    or none is known."""
+    """The framework that advice is written for, from those of the sources; None if there are several or
+    none."""
     found = {framework for framework in frameworks if framework is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -36,13 +36,13 @@ def compiled(query: Query, framework: str | None) -> str | None:
     """The framework, and of PyTorch whether torch.compile has compiled what was recorded."""
     if framework != _PYTORCH or not query(statements.statement("compiled_regions")).rows():
         return framework
-    return library.TORCH_COMPILED
+    return header.TORCH_COMPILED
 
 
 def _action(entry: library.Entry, framework: str | None) -> str:
     """The advice of a finding for users of a framework."""
     actions = dict(entry.actions)
-    general = actions.get(_PYTORCH, entry.action) if framework == library.TORCH_COMPILED else entry.action
+    general = actions.get(_PYTORCH, entry.action) if framework == header.TORCH_COMPILED else entry.action
     return actions.get(framework or "", general)
 
 
@@ -62,12 +62,13 @@ def findings_of(
         first = dicts(table)[0]
         fields = _fields(entry, first, notes, several)
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
+        impact = templates.fill(entry.impact, first, fields)
         report_finding = ReportFinding(
             slug=entry.slug,
             severity=first["severity"],
             title=entry.title,
-            impact=library.fill(entry.impact, first, fields) + _more_lines(table) + _more_cases(entry, table),
-            action=library.fill(_action(entry, framework), first, fields),
+            impact=impact + _more_lines(table) + _more_cases(entry, table),
+            action=templates.fill(_action(entry, framework), first, fields),
             evidence=table,
             sql=entry.sql,
             weakened_by=tuple(dict.fromkeys(weak)),
@@ -147,7 +148,7 @@ def _is_case(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
 
 
 def _is_line(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
-    """Whether a row is another line of what the first one tells."""
+    """Whether a row is another line of the first row's subject."""
     alike = ("run_id", "host_id", "impact_ps", "share")
     has_lines = "share" in first and first.get("line") is not None and row.get("line") is not None
     return has_lines and all(first.get(name) == row.get(name) for name in alike)
@@ -184,7 +185,7 @@ _NEXT = {
     "incomplete-source": "completeness",
     "capped-trace": "completeness",
 }
-"""The analysis that goes on where a finding ends."""
+"""The analysis that continues where a finding ends."""
 
 
 def next_commands(

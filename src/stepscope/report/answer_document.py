@@ -41,7 +41,7 @@ def document(judged: Sequence[Judgement], notes: Sequence[Note], unrelated: bool
 
 
 def _nothing_known(judgement: Judgement) -> Judgement:
-    """What is left of a judgement by steps that say nothing of what takes a step."""
+    """What still holds of a judgement if the host's steps say nothing about the length of a step."""
     without_evidence = vars(Explanation())
     return replace(
         judgement,

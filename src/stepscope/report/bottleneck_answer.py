@@ -1,4 +1,4 @@
-"""Which stage holds the program up, and what is known of it."""
+"""The stage that limits the program, and the evidence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
 
 
 def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
-    """The program waits, but no stage needs so long."""
+    """The program waits, but no stage takes that long."""
     if diagnosis.unseen is not None:
         yield (
             f"Runs that were traced waited for {_ps(diagnosis.unseen)} each: tracing takes long, and "

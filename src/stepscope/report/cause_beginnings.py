@@ -33,8 +33,8 @@ DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers
 _HELD_UP = Beginning(
     lambda judgement: judgement.waits_for_cores, "ops run, or wait for a core to do so, for {part}"
 )
-"""What others did on the cores is part of what ops took: they may be few, and nothing may stand out of what
-they would take alone."""
+"""The time of ops includes what other programs did on the cores: there may be few ops, and none may stand out
+by itself."""
 
 
 def many_calls(judgement: Judgement) -> bool:
@@ -58,8 +58,8 @@ def _part_of_code(judgement: Judgement) -> float | None:
 
 
 def _shows_no_op(judgement: Judgement) -> bool:
-    """Whether a recording knows no op, and neither samples nor an idle device tell that none runs."""
-    if any(judgement.share_of(label) for label in ("compute", "copy", "communication")):
+    """Whether a recording has no ops, and neither samples nor an idle device show that none ran."""
+    if any(judgement.share_of(label) for label in ON_DEVICES):
         return False
     return judgement.place is None or not (judgement.samples or judgement.share_of("idle"))
 
@@ -72,7 +72,7 @@ def _idles_otherwise(judgement: Judgement) -> bool:
 
 
 def _says_more(judgement: Judgement) -> bool:
-    """Whether more is known of ops of which no type stands out, or of what runs beside them."""
+    """Whether there is evidence about ops of which no type stands out, or about what runs beside them."""
     more = (
         judgement.small_ops,
         judgement.doubles,

@@ -71,7 +71,7 @@ def _rival(judgement: Judgement) -> str:
 
 
 def forbidding(judgement: Judgement) -> laws.Broken | None:
-    """The broken law without which nothing is known of what takes a step, not even a bound."""
+    """The broken law that leaves the cause of a step unknown, even as a bound."""
     found = (
         law for law in judgement.broken if "share" in laws.weakens(law.law) and not laws.bound([law.law])
     )
@@ -104,8 +104,8 @@ def _recordings(judgement: Judgement) -> int:
 
 
 def _bound(judgement: Judgement) -> str:
-    """What stands before the share where a law says that work of the device is missing, or ops that nobody
-    recorded are part of it."""
+    """The word before the share (at least, at most) if work of the device is missing, as a law says, or if
+    unrecorded ops are part of it."""
     if judgement.runs_unseen:
         return "at most"
     if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
@@ -135,7 +135,7 @@ def _copies(judgement: Judgement) -> str:
 
 
 def _ops(judgement: Judgement) -> str:
-    """What of the ops takes most, and what another thread runs meanwhile."""
+    """The op that takes most, and what another thread runs at the same time."""
     if judgement.meanwhile is None:
         return _most_of_ops(judgement)
     beside = f"; another thread runs {place_of(judgement.meanwhile)} then, which wants a core, too, and the"
@@ -170,7 +170,7 @@ def _most_of_ops(judgement: Judgement) -> str:
 
 
 def _table(table: WholeTable, unit: str) -> str:
-    """What goes to all rows of a table."""
+    """The time of ops on all rows of a table."""
     part = f"for {units.show(table.share, 'ratio')} of all compute time"
     looks_up = f"a {unit} looks up at most {table.used_rows:,}"
     return f", ops on all {table.rows:,} rows of a table {part}: {looks_up}"
@@ -262,7 +262,7 @@ def _launches(judgement: Judgement) -> str:
         text = f", and running them {share}: {_small_ops(judgement, *judgement.small_ops)}"
     call = judgement.called_from if text else None
     called = "" if call is None else f", called in {place_of(call)}"
-    return f"{text}{_line_clause(judgement)}{called}{_meanwhile(judgement)}"
+    return f"{text}{_line_clause(judgement)}{called}{_launched_in_gaps(judgement)}"
 
 
 def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
@@ -277,10 +277,10 @@ def _wait(judgement: Judgement) -> str:
         return f", in {judgement.late_copy}{_line(judgement)}"
     if judgement.op_type is not None:
         return f", most of it in {shortened(judgement.op_type)}{_made(judgement)}"
-    return _line(judgement) + _meanwhile(judgement)
+    return _line(judgement) + _launched_in_gaps(judgement)
 
 
-def _meanwhile(judgement: Judgement) -> str:
+def _launched_in_gaps(judgement: Judgement) -> str:
     """What another thread runs then: Python beside Python waits for the interpreter's lock."""
     if judgement.meanwhile is None:
         return ""
@@ -328,7 +328,7 @@ def _setup(judgement: Judgement) -> str:
 def _python(judgement: Judgement) -> str:
     """Which op calls Python, where one does."""
     if judgement.op_type is None:
-        return _line(judgement) + _meanwhile(judgement)
+        return _line(judgement) + _launched_in_gaps(judgement)
     called = "it" if judgement.place is None else place_of(judgement.place)
     return f": {shortened(judgement.op_type)} calls {called}"
 
@@ -376,4 +376,4 @@ _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
     "wait": _wait,
     "unknown": _unknown,
 }
-"""What is known of each cause; of all others, the line."""
+"""The second half of the sentence by cause; for all others, the line."""

@@ -25,6 +25,14 @@ _LEAST = 0.05
 """A part is named in the headline when it changes by more than this of the difference of the steps."""
 _MOST_ROWS = 50
 """Ops that are listed; the others are one row, so that the rows add up."""
+_PARTS: tuple[str, str, str, str, Unit] = ("parts", "Step parts", "What changed in a step?", "Part", "ps")
+_COMPARED: tuple[tuple[str, str, str, str, Unit], ...] = (
+    ("stages", "Stages", "Which stages need more or less for a step?", "Stage", "ps"),
+    ("memory", "Memory", "Where is the peak higher or lower?", "Allocator", "bytes"),
+    ("float_ops", "Floating point operations", "Which types do more of them?", "Op type", "int"),
+    ("compilations", "Compilations", "Which functions compile more often?", "Function", "int"),
+)
+"""Figures by name that both sides have: field, title and question of a section, what a row is, its unit."""
 
 
 def build(a: Measured, b: Measured) -> Report:
@@ -35,8 +43,7 @@ def build(a: Measured, b: Measured) -> Report:
     numbers = (a.steps, b.steps) if stepped else (1, 1)
     times_a, runs_a = _sums_by_kind(a, numbers[0])
     times_b, runs_b = _sums_by_kind(b, numbers[1])
-    both = _section("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts)
-    parts = [both] if stepped else []
+    parts = [_section(*_PARTS, a.parts, b.parts)] if stepped else []
     sections = [
         _steps(a, b),
         *parts,
@@ -49,36 +56,7 @@ def build(a: Measured, b: Measured) -> Report:
         _section(
             "counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", runs_a, runs_b
         ),
-        _section(
-            "stages",
-            "Stages",
-            "Which stages need more or less for a step?",
-            "Stage",
-            "ps",
-            a.stages,
-            b.stages,
-        ),
-        _section(
-            "memory", "Memory", "Where is the peak higher or lower?", "Allocator", "bytes", a.memory, b.memory
-        ),
-        _section(
-            "float_ops",
-            "Floating point operations",
-            "Which types do more of them?",
-            "Op type",
-            "int",
-            a.float_ops,
-            b.float_ops,
-        ),
-        _section(
-            "compilations",
-            "Compilations",
-            "Which functions compile more often?",
-            "Function",
-            "int",
-            a.compilations,
-            b.compilations,
-        ),
+        *(_section(*about, getattr(a, about[0]), getattr(b, about[0])) for about in _COMPARED),
         _graph(a, b),
     ]
     kept = tuple(section for section in sections if section.answer or (section.table and section.table.rows))
@@ -182,20 +160,28 @@ def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section
                 *(BASES[pair.basis], names, pair.place),
             )
         )
-    rows.sort(key=lambda row: (-abs(row[3]), row[0]))
-    answer = []
-    if pairs:
-        answer.append(_sums(rows, whole))
-        answer += _matched(pairs)
-    shown = rows[:_MOST_ROWS]
-    if rest := rows[_MOST_ROWS:]:
-        name = f"({units.count(len(rest), 'op')} with smaller changes)"
-        sums = [sum(row[i] or 0 for row in rest) for i in (1, 2, 3, 4, 5)]
-        shown.append((name, *sums, "as they are", None, None))
+    answer = [_sums(rows, whole), *_matched(pairs)] if pairs else []
     return Section(
         *("compared_names", "Ops", f"Which ops take more or less of {whole}?", tuple(answer)),
-        Table(columns, tuple(shown), len(shown)),
+        _largest(columns, rows, "op", 5, ("as they are", None, None)),
     )
+
+
+def _largest(
+    columns: tuple[Column, ...],
+    rows: Iterable[tuple[Any, ...]],
+    what: str,
+    sums: int = 3,
+    rest: tuple[Any, ...] = (),
+) -> Table:
+    """The rows with the largest changes, and one for all others, in which the columns behind the name are
+    added up. sums: how many of them; rest: its other cells."""
+    ordered = sorted(rows, key=lambda row: (-abs(row[3]), row[0]))
+    shown, others = ordered[:_MOST_ROWS], ordered[_MOST_ROWS:]
+    if others:
+        name = f"({units.count(len(others), what)} with smaller changes)"
+        shown.append((name, *(sum(row[i] or 0 for row in others) for i in range(1, sums + 1)), *rest))
+    return Table.whole(columns, shown)
 
 
 def _mean(runs: int, number: int) -> float:
@@ -253,18 +239,9 @@ def _layers(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Sect
         Column("b", "ps", "B", "own time of its ops in B"),
         Column("change", "ps", "Change", "B less A", signed=True),
     )
-    rows: list[tuple[Any, ...]] = [(name, a, b, b - a) for name, (a, b) in sums.items()] if known else []
-    rows.sort(key=lambda row: (-abs(row[3]), row[0]))
-    shown = rows[:_MOST_ROWS]
-    if rest := rows[_MOST_ROWS:]:
-        name = f"({units.count(len(rest), 'scope')} with smaller changes)"
-        shown.append((name, *(sum(row[i] for row in rest) for i in (1, 2, 3))))
-    return Section(
-        "compared_scopes",
-        "Scopes",
-        f"Which layers and scopes take more or less of {whole}?",
-        table=Table(columns, tuple(shown), len(shown)),
-    )
+    rows = [(name, a, b, b - a) for name, (a, b) in sums.items()] if known else []
+    question = f"Which layers and scopes take more or less of {whole}?"
+    return Section("compared_scopes", "Scopes", question, table=_largest(columns, rows, "scope"))
 
 
 def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
@@ -297,7 +274,7 @@ def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
         "compared_alone",
         "Added and removed",
         "Which ops are only on one side, and where?",
-        table=Table(columns, tuple(rows), len(rows)),
+        table=Table.whole(columns, rows),
     )
 
 
@@ -330,7 +307,7 @@ def _graph(a: Measured, b: Measured) -> Section:
     rows.sort(key=lambda row: (-abs(row[3]), row[0]))
     return Section(
         *("compared_graph", "Graph", "Which nodes does one graph have more of?", tuple(answer)),
-        Table(columns, tuple(rows), len(rows)),
+        Table.whole(columns, rows),
     )
 
 
@@ -366,4 +343,4 @@ def _section(
     answer = []
     if left or new:
         answer.append(f"Names are matched exactly: {left} only in A, {new} only in B.")
-    return Section(f"compared_{name}", title, question, tuple(answer), Table(columns, tuple(rows), len(rows)))
+    return Section(f"compared_{name}", title, question, tuple(answer), Table.whole(columns, rows))

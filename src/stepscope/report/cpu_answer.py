@@ -1,4 +1,4 @@
-"""Is the CPU used well? How full it is and how that is known, and how far it would go."""
+"""Is the CPU used well? How busy it is, how that is known, and how fast steps could get on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepscope.report.stage_names import limit
 
 
 def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
-    """Whether the CPU is full and how that is known, and how far it would go."""
+    """Whether the CPU is full, how that is known, and how fast steps could get on it."""
     if diagnosis.machine is not None:
         yield from _machine_sentences(diagnosis.machine)
     else:

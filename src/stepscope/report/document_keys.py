@@ -49,7 +49,7 @@ def no_pipeline(evidence: Sequence[str], waits: float | None = None) -> dict[str
 
 
 def memory(asked: Sequence[tuple[AllocatorMemory, Sequence[MemoryWhatIf], Sequence[str]]]) -> dict[str, Any]:
-    """Allocators with what changes would do to their peaks and what there is to know of them."""
+    """Allocators, with the effect of changes on their peaks and all other facts."""
     return {"allocators": [_allocator(*answer) for answer in asked]}
 
 

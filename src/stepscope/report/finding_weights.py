@@ -38,7 +38,7 @@ _OF_STEPS = frozenset(
         "unhidden-collectives",
     }
 )
-"""Others that say what a part of the steps goes to: nothing, where steps tell nothing of the device."""
+"""Findings about a part of the steps: none if steps say nothing about the device."""
 _HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
 """Shares of a step from which a finding about it may be so severe."""
 
@@ -57,7 +57,7 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
             finding = _weighed(finding, labels, judged)
         if finding.slug == "input-wait" and (work := _loader_work(judged)):
             finding = replace(finding, action=_OF_LOADER[work])
-        if finding.slug == "input-wait" and any(map(_begins_anew, judged)):
+        if finding.slug == "input-wait" and any(map(_restarts_input, judged)):
             finding = replace(finding, action=_ONE_ITERATOR)
         if finding.slug == "input-wait" and (waits := next(filter(None, map(_waits_aside, judged)), None)):
             finding = replace(finding, title=waits)
@@ -80,7 +80,7 @@ _ONE_ITERATOR = (
 )
 
 
-def _begins_anew(judgement: Judgement) -> bool:
+def _restarts_input(judgement: Judgement) -> bool:
     """Whether the wait is for iterators that steps make, and for no stage of theirs."""
     return judgement.cause == "input" and judgement.remade is not None and judgement.stage is None
 

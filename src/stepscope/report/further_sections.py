@@ -47,14 +47,14 @@ def _stacks(trace: OpenTrace) -> Iterator[Section]:
 
 
 def _pipelines(trace: OpenTrace) -> Iterator[Section]:
-    """What the verb pipeline tells: stages, and what changes would gain."""
+    """The sections of the verb pipeline: stages, and what changes would gain."""
     found = pipeline.ordered(diagnoses.find(trace.query))
     yield from map(pipeline.group, found[:_MOST_SUBJECTS])
     yield from _more("pipeline", "pipeline", len(found))
 
 
 def _memory(trace: OpenTrace) -> Iterator[Section]:
-    """What the verb memory tells: the curve, and who holds the peak."""
+    """The sections of the verb memory: the curve, and who holds the peak."""
     found = allocators.sorted_by_peak(trace.query, trace.stream)
     for allocator_memory, changes in memory_answer.changes(trace, found[:_MOST_SUBJECTS]):
         yield memory.group(allocator_memory, changes)

@@ -54,11 +54,7 @@ def history_section(history: History) -> Section:
         older = units.count(history.left_out, "older recording")
         answer = (*answer, f"{older} {units.agree(history.left_out, 'is', 'are')} left out.")
     return Section(
-        "check_history",
-        "History",
-        "When did a figure change?",
-        answer,
-        Table(columns, tuple(rows), len(rows)),
+        "check_history", "History", "When did a figure change?", answer, Table.whole(columns, rows)
     )
 
 
@@ -84,4 +80,4 @@ def _listed(history: History) -> Section:
     assert section.table is not None
     columns = section.table.columns[1:]
     rows = tuple(row[1:] for row in section.table.rows)
-    return Section(section.name, section.title, section.question, table=Table(columns, rows, len(rows)))
+    return Section(section.name, section.title, section.question, table=Table.whole(columns, rows))

@@ -56,7 +56,7 @@ def limits_section(judged: Judged) -> Section:
         "Limits",
         "Do counts and sizes, which have no noise, keep their limits?",
         tuple(answer),
-        Table(columns, rows, len(rows)),
+        Table.whole(columns, rows),
     )
 
 
@@ -120,7 +120,7 @@ def times_section(judged: Judged) -> Section:
         "Ops and parts",
         "Which ops and parts of a step take longer, by more than recordings of one program differ?",
         tuple(answer),
-        Table(_TIMES, rows, len(rows)),
+        Table.whole(_TIMES, rows),
     )
 
 
@@ -137,7 +137,7 @@ def steps_section(judged: Judged) -> Section:
     rows = tuple(map(_time_row, mine))
     columns = (Column("name", "text", "Of steps", "figure"), *_TIMES[1:])
     return Section(
-        "check_steps", "Steps", "Are whole steps longer?", tuple(answer), Table(columns, rows, len(rows))
+        "check_steps", "Steps", "Are whole steps longer?", tuple(answer), Table.whole(columns, rows)
     )
 
 
@@ -188,9 +188,7 @@ def recordings_section(baseline: Sequence[RecordedRun], candidate: Sequence[Reco
         for side, recordings in (("baseline", baseline), ("candidate", candidate))
         for recording in recordings
     )
-    return Section(
-        "check_recordings", "Recordings", "What was compared?", table=Table(columns, rows, len(rows))
-    )
+    return Section("check_recordings", "Recordings", "What was compared?", table=Table.whole(columns, rows))
 
 
 def _rounded(value: float | None) -> int | None:

@@ -97,7 +97,7 @@ def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
         if rows
         else "No path along the edges leads from one of these nodes to the other."
     )
-    return Report(name, (headline,), (Section("way", "Path", table=Table(_WAY, rows, len(rows))),))
+    return Report(name, (headline,), (Section("way", "Path", table=Table.whole(_WAY, rows)),))
 
 
 def _groups(scope: GraphScope, fold: bool) -> list[list[GraphScope]]:

@@ -12,13 +12,14 @@ from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import OpsOfLibraries, written_op
 from stepscope.report import program_text, runs
-from stepscope.report.names import listed, told_apart
+from stepscope.report.names import distinct_names, listed
 from stepscope.report.parts import Rows
 from stepscope.report.remains import takes_as_long
 from stepscope.report.step_text import steps_of_kind
 
 _HOLES = 2
-"""Devices' own steps have to fill the window but for this factor, for shares of it to mean anything."""
+"""The window may be at most this many times as long as the devices' own steps in it, for shares of it to mean
+anything."""
 _NO_TRACE = "no-trace-in-events"
 """The note that an event file holds nothing but summaries."""
 _TELLING = 0.01
@@ -187,8 +188,8 @@ _ADDED = ("busy_ps", "idle_ps", "window_ps", "sum_ps")
 
 
 def _together(rows: Rows) -> Rows:
-    """The devices, each with what all recordings of its host tell: an answer about the steps of all of them
-    is about no single one."""
+    """The devices, each with figures of all recordings of its host: an answer about the steps of all of them
+    is about no single recording."""
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in rows:
         device = (row["run_id"], row["host_id"], row["device"])
@@ -215,8 +216,8 @@ def _busy_for(device: Mapping[str, Any], bound: str, main: Mapping[str, Any] | N
 
 
 def _most_work(op_types: Rows, of_libraries: OpsOfLibraries, of_ops: bool) -> Iterable[str]:
-    """The types of op with most of the work, as the program wrote them. of_ops: a recorder knows ops and
-    their places; others draw whatever they are told to."""
+    """The types of op with most of the work, as the program wrote them. of_ops: the recorder knows ops and
+    their places; others draw what programs tell them to."""
     place, rows = _work(_besides_input(op_types))
     all_place, all_rows = _work(op_types)
     input_ps = sum(row["input_ps"] or 0 for row in all_rows)
@@ -226,7 +227,7 @@ def _most_work(op_types: Rows, of_libraries: OpsOfLibraries, of_ops: bool) -> It
         place, rows, besides = all_place, all_rows, ", all of it of the input pipeline"
     whole = sum(row["self_ps"] for row in rows)
     most_of = [op for op in _written_types(rows, of_libraries).most_common(3) if op[1] >= _TELLING * whole]
-    named = told_apart([name for name, _ in most_of])
+    named = distinct_names([name for name, _ in most_of])
     parts = [
         f"{name} ({units.show(self_ps / whole, 'ratio')}"
         for name, (_, self_ps) in zip(named, most_of, strict=True)

@@ -24,7 +24,7 @@ _LIMITS: dict[str, str] = {
 _ALIKE = 0.05
 """How far the shares of hosts may be apart that are called the same without more words."""
 _MENTIONED = 0.2
-"""What is known and takes so much of a step is named beside what is not."""
+"""A known label with this part of a step is named beside the unknown time."""
 _MOST_PROGRAMS = 5
 """Runs, or unrelated recordings, that get a sentence each; a table has all runs."""
 
@@ -84,8 +84,8 @@ def _owner(judgement: Judgement, judged: Sequence[Judgement]) -> str:
 
 
 def own_sentence(judgement: Judgement) -> str:
-    """What is said of one of several programs: what limits it, or the law without which nothing is known.
-    It begins as within a sentence."""
+    """The sentence about one of several programs: what limits it, or the law that leaves it unknown. It
+    begins in lower case."""
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
@@ -150,7 +150,7 @@ def _recomputed(judgement: Judgement) -> list[str]:
 
 
 def _collects_garbage(judgement: Judgement) -> list[str]:
-    """That Python looks for objects that nobody needs, at whatever line makes one more."""
+    """That Python collects garbage, at whatever line allocates next."""
     found = judgement.garbage
     if found is None:
         return []
@@ -215,7 +215,7 @@ def _broken_laws(judged: Sequence[Judgement]) -> list[str]:
 
 
 def _others(judgement: Judgement) -> list[str]:
-    """What the steps do that compile nothing, after what all of them do."""
+    """The steps that compile nothing, after a sentence about all steps."""
     found = judgement.others
     if found is None or found.cause == "unknown" or not found.parts:
         return []
@@ -245,7 +245,7 @@ def _contention(judgement: Judgement) -> list[str]:
 
 
 def _competing(judgement: Judgement) -> list[str]:
-    """What else of the program's had cores meanwhile, or waited for some."""
+    """Other work of the program that had cores, or waited for some."""
     found = judgement.competing
     if found is None:
         return []

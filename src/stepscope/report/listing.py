@@ -32,5 +32,5 @@ class Listing:
 
 
 def brief(name: str | None, most: int) -> str | None:
-    """A name of TensorFlow, of which the middle says nothing, cut for a table."""
+    """A name of TensorFlow, whose middle carries no information, cut for a table."""
     return name if name is None or len(name) <= most else f"{name[: most - 9]}…{name[-8:]}"

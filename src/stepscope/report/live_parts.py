@@ -10,7 +10,7 @@ from stepscope.instruments.step_breakdown import labels
 from stepscope.step_labels import LABELS, LOOKS, Label
 
 _FRAMEWORK: tuple[Label, ...] = ("compute", "dispatch")
-"""Without a trace of ops nobody knows whether a call of the framework launches, or computes."""
+"""Without a trace of ops, a call of the framework may launch or compute."""
 
 
 class LivePart(NamedTuple):
@@ -19,7 +19,7 @@ class LivePart(NamedTuple):
     label: Label
     share: float
     place: str | None
-    """The program's line in which most of it is."""
+    """The line of the program with most of it."""
 
 
 def parts(record: Mapping[str, Any]) -> list[LivePart]:
@@ -50,7 +50,7 @@ def parts(record: Mapping[str, Any]) -> list[LivePart]:
 
 
 def sentence(found: Sequence[LivePart]) -> str:
-    """What takes most of the last seconds, and where; empty where nothing is known."""
+    """The largest part of the last seconds, and its line; empty if unknown."""
     most = max(found, key=lambda part: part.share, default=None)
     if most is None or most.label == "unknown":
         return ""

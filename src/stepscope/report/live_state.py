@@ -31,7 +31,7 @@ class LiveState:
     now: str
     """What runs, and how far it is."""
     sentence: str = ""
-    """What takes most of the last seconds; empty where nothing is known."""
+    """The largest part of the last seconds; empty if unknown."""
     pace: str = ""
     """How long steps take; empty where none has ended."""
     recent_ps: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""Memory as a report: the peak, what there is to know of it, who holds it, what would make it lower."""
+"""Memory as a report: the peak, who holds it, and what would lower it."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _parts(
             )
             rows = tuple((_change_number(points[0][0] + after), size) for after, size in rows)
         chart = Chart("area", columns[0].name, ("bytes",), f"Memory held {title_.lower()}")
-        table = Table(columns, rows, len(rows))
+        table = Table.whole(columns, rows)
         yield Section("curve", title_, question, table=table, chart=chart, sql=asked("memory_curve"))
     for name, title, by in _views(memory):
         table = _holders(
@@ -230,7 +230,7 @@ def _parts(
     if order and memory.held.way == "events":
         title = "Allocated last before the peak, and freed first after it"
         question = "What makes the peak, and what ends it?"
-        table = Table(_AROUND, order, len(order))
+        table = Table.whole(_AROUND, order)
         yield Section("around", title, question, table=table, sql=asked("memory_curve"))
     if changes:
         diff = Diff(_GAINS, tuple(map(_change, changes)))
@@ -248,7 +248,7 @@ def _holders(found: Sequence[PeakHolder], peak: int, sizes: bool) -> Table:
     rows = tuple(
         (holder.name, holder.bytes, holder.bytes / peak, holder.blocks)[:wanted] for holder in shown if peak
     )
-    return Table(_HOLDERS[:wanted], rows, len(rows))
+    return Table.whole(_HOLDERS[:wanted], rows)
 
 
 def _change(memory_what_if: MemoryWhatIf) -> Change:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 Counting = Callable[[str, int, int], object]
-"""Hears what is reckoned, the number of it, and how many there are."""
+"""Called with each calculation, its number, and how many there are."""
 
 
 def build(

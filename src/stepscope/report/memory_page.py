@@ -26,7 +26,7 @@ _OTHER = (
 
 
 def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS, process: Section | None = None) -> Report:
-    """The page. Nothing is asked of it that build() of the whole report does not say."""
+    """The page. It shows a part of what build() of the whole report shows."""
     if not asked:
         return memory.build(asked, steps, process)
     first = max(asked, key=lambda answer: (_is_told(answer[0]), answer[0].peak.bytes))
@@ -92,7 +92,7 @@ def _others(first: AllocatorMemory, others: Sequence[AllocatorMemory]) -> Iterat
 
 
 def _apart(other: AllocatorMemory, first: AllocatorMemory) -> str | None:
-    """What tells an allocator from the first: the recording, its own name, or both."""
+    """What distinguishes an allocator from the first: the recording, its own name, or both."""
     recording = PurePath(other.path).name if other.path != first.path else ""
     is_other = (other.device, other.allocator) != (first.device, first.allocator)
     allocator = f"{other.device} {other.allocator}".strip() if is_other else ""

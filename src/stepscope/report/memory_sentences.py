@@ -67,7 +67,7 @@ def _held_before(memory: AllocatorMemory) -> Iterator[str]:
 
 
 def _peak_use(memory: AllocatorMemory) -> Iterator[str]:
-    """What memory is used for, and what of it is lost to rounding and to fragments."""
+    """The uses of memory, and what is lost to rounding and fragmentation."""
     if parts := bytes_by_kind(memory):
         when = "By kind" if memory.held.is_moment else "At the peak"
         yield f"{when}: {', '.join(parts)}."
@@ -188,8 +188,8 @@ def _late(block: MemoryBlock) -> str:
     return f"{tensor_of(block)} ({sized(block.bytes)}, {timed(block.freed_ps - block.last_use_ps)} longer)"
 
 
-def turnover(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBlock]]:
-    """What came last before the peak and goes first after it."""
+def turnover(memory: AllocatorMemory) -> list[tuple[str, MemoryBlock]]:
+    """The three blocks that came last before the peak, and the three that go first after it."""
     at = memory.peak.ts_ps
     if at is None:
         return []
@@ -199,7 +199,7 @@ def turnover(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBl
     gone = sorted(
         (b for b in memory.peak.blocks if b.freed_ps is not None), key=lambda b: (b.freed_ps or 0, -b.bytes)
     )
-    return [("allocated", b) for b in reversed(born[:most])] + [("freed", b) for b in gone[:most]]
+    return [("allocated", b) for b in reversed(born[:3])] + [("freed", b) for b in gone[:3]]
 
 
 def first_moment(memory: AllocatorMemory) -> int:

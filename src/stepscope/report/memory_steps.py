@@ -41,7 +41,7 @@ def sections(peaks: Sequence[StepPeak], steps: Windows) -> Iterator[Section]:
         "By step",
         "Which step peaks, and how do the others differ?",
         (_sentence(high, others, recorded),),
-        Table(_STEPS, rows, len(rows)),
+        Table.whole(_STEPS, rows),
         Chart("strip", "step", ("bytes",), "Peak of each step"),
     )
     low = typical(peaks)

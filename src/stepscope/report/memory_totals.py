@@ -1,4 +1,4 @@
-"""Memory of recordings that tell totals alone: what allocators gave for each op, not when."""
+"""Memory of recordings that have only totals: what allocators gave for each op, not when."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = (
 
 
 def build(query: Query, paths: Sequence[str], *, all: bool) -> Report | None:
-    """The report of what is told in totals. None where nothing is. all: every type of op."""
+    """The report of totals; None if there are none. all: every type of op."""
     rows = query(statement("memory_totals")).rows()
     runs, given, outputs, shaped, placed, size = (sum(row[at] for row in rows) for at in range(1, 7))
     if not given and not size:

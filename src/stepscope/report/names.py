@@ -30,9 +30,9 @@ def shortened(name: str) -> str:
     return kernel_names.sentence_name(name, _MOST) or f"{name[:24]}…{name[-15:]}"
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str]) -> list[str]:
     """Names of different ops for one sentence."""
-    return kernel_names.told_apart(names, shortened, _MOST)
+    return kernel_names.distinct_names(names, shortened, _MOST)
 
 
 def endings(paths: Iterable[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -36,6 +36,12 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     total: int
+
+    @classmethod
+    def whole(cls, columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> Table:
+        """A table of which nothing was left out."""
+        kept = tuple(rows)
+        return cls(columns, kept, len(kept))
 
     def scales(self) -> list[Scale]:
         """How the values of each column are written."""
@@ -248,7 +254,7 @@ class Report:
     values are raw: integer picoseconds, bytes, shares from 0 to 1."""
 
     @property
-    def untold_notes(self) -> tuple[Note, ...]:
+    def other_notes(self) -> tuple[Note, ...]:
         """The notes that no finding says as well."""
         told_by_findings = {finding.slug for finding in self.findings}
         return tuple(note for note in self.notes if note.slug not in told_by_findings)
@@ -260,7 +266,7 @@ class FirstRows(NamedTuple):
     order: tuple[str, ...]
     """The columns that its rows are in order by; "-" before one whose largest value is first."""
     each: Mapping[str, tuple[str, ...]] = {}
-    """A column and its values: so many rows are wanted for each of them."""
+    """A column and its values: `most` rows are wanted for each of these."""
     most: int = 0
 
 

@@ -75,7 +75,7 @@ _GAINS = (
 
 
 class Pipelines(NamedTuple):
-    """What recordings tell of input pipelines: the parameters of build()."""
+    """The input pipelines of recordings: the parameters of build()."""
 
     found: Sequence[SourcePipelines]
     missing: Sequence[Oddity]
@@ -83,7 +83,7 @@ class Pipelines(NamedTuple):
 
 
 def read(query: statements.Query) -> Pipelines:
-    """The pipelines of recordings; where there are none, what else is known of their input."""
+    """The pipelines of recordings; without any, the other evidence about their input."""
     found = find(query)
     return Pipelines(found, *otherwise(query, found))
 

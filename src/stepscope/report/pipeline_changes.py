@@ -64,7 +64,7 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
 }
 """What to do, by the name of a change and, where there are several, its way."""
 _TODAY = {"autotune": AUTOTUNE, "any_order": ANY_ORDER, "threading": "threading"}
-"""How options are spelled where nothing tells the version."""
+"""The spelling of options if the version is unknown."""
 _UNKNOWN = {
     "": "",
     "many_at_once": "the recording does not show how long the function takes for many elements at once",

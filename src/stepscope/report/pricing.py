@@ -50,7 +50,7 @@ def section(lost: Sequence[tuple[str, float]], at: Price) -> Section:
         "Price",
         "What does lost time cost?",
         (sentence,),
-        table=Table(_COLUMNS, rows, len(rows)) if rows else None,
+        table=Table.whole(_COLUMNS, rows) if rows else None,
     )
 
 

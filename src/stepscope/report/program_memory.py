@@ -105,10 +105,10 @@ def _section(program_memory: ProgramMemory) -> Section:
         ((name, program_memory.classes[key]) for key, name in _WORDS.items()), key=lambda row: -row[1]
     )
     rows = tuple((name, size, size / peak) for name, size in classes if size)
-    parts = [Section("memory_classes", "Classes", "What is it for?", table=Table(_CLASSES, rows, len(rows)))]
+    parts = [Section("memory_classes", "Classes", "What is it for?", table=Table.whole(_CLASSES, rows))]
     if program_memory.heaps:
         heaps = tuple(tuple(heap) for heap in program_memory.heaps)
-        table = Table(_HEAPS, heaps, len(heaps))
+        table = Table.whole(_HEAPS, heaps)
         parts.append(
             Section(
                 "memory_heaps",

@@ -59,7 +59,7 @@ def _facts(
 
 
 def _moment(begun_ns: int | None) -> str:
-    """When it began; "" where no file tells, or what it tells is no time of day."""
+    """When it began; "" if no file has a valid time."""
     if begun_ns is None:
         return ""
     try:

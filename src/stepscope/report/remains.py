@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
 
 _OPEN = 5 / 3
-"""A range whose upper bound is so many times the lower one has no number in it that is worth printing: the
-middle is a quarter away from both."""
+"""A range whose upper bound is this many times the lower one is not worth printing: its middle is a quarter
+away from both."""
 _SAYS = 0.25
 """A bound says something when so much of the step has to go, or has to stay."""
 _WORTH = 0.95
@@ -28,7 +28,8 @@ _SAME = 0.9
 _ALONG = 0.15
 """Where so much of the cause's time goes of other labels, more goes than the sentence before says."""
 _OTHERS = 1.05
-"""Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
+"""If more than this many times the time without the wait remains, the program waits for more than one
+stage."""
 _BY = {
     "profiler": ", and without the profiler",
     "disturbed": ", by the steps that other programs disturbed least",
@@ -48,7 +49,7 @@ class Remains(NamedTuple):
     saved_high_ps: int | None = None
 
 
-def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
+def printed_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
     """The bounds of what is left of a step; neither where they lie so far apart that they tell nothing."""
     if low_ps is None or high_ps is None or high_ps > _OPEN * low_ps:
         return None, None
@@ -63,7 +64,7 @@ def spread(low_ps: int | None, high_ps: int | None) -> str:
 
 
 def remains(judgement: Judgement) -> Remains:
-    """What is known of a step without its cause."""
+    """The length of a step without its cause."""
     # What waits for a core, or for what the device does first, would wait for it in whatever is left, too.
     waits = judgement.queues or judgement.late_copy is not None
     nothing_goes = judgement.cause in ("none", "unknown") or waits
@@ -71,7 +72,7 @@ def remains(judgement: Judgement) -> Remains:
         return Remains()
     saved = _saved(judgement)
     high_ps = max(judgement.mean_ps, judgement.left_ps) if _may_stay(judgement) else judgement.high_ps
-    low, high = told_range(judgement.low_ps, high_ps)
+    low, high = printed_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
     # A step may be shorter without the profiler than what a bound leaves of one with it.
@@ -94,7 +95,7 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
     if of_ps is None:
         return None, None, None
     saved_ps, *bounds = gain.saved(of_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps)
-    low, high = told_range(*bounds)
+    low, high = printed_range(*bounds)
     if low is None or saved_ps <= 0:
         return None, None, None
     return saved_ps, 0 if _may_stay(judgement) else low, high
@@ -173,7 +174,7 @@ def shorter(known: Remains, bounds: bool = False) -> str:
 
 
 def provided(judgement: Judgement) -> str:
-    """What nobody recorded and a shorter step depends on, behind by how much it is shorter."""
+    """Unrecorded work that a shorter step depends on, behind the length of the step without the cause."""
     return ", as far as the loader's workers keep up" if judgement.fed_unseen else ""
 
 

@@ -154,10 +154,7 @@ def _devices(used: Sequence[Use]) -> Section:
         for use in used
     )
     return Section(
-        "devices",
-        "Devices",
-        "How much of its peaks does each device use?",
-        table=Table(_DEVICES, rows, len(rows)),
+        "devices", "Devices", "How much of its peaks does each device use?", table=Table.whole(_DEVICES, rows)
     )
 
 

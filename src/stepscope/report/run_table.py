@@ -49,4 +49,4 @@ def answers(judged: Sequence[Judgement]) -> Section | None:
     )
     runs = len({judgement.run_id for judgement in judged})
     title = "Each run" if runs == len(judged) else "Each host"
-    return Section("answers", title, "What limits each run and host?", table=Table(_COLUMNS, rows, len(rows)))
+    return Section("answers", title, "What limits each run and host?", table=Table.whole(_COLUMNS, rows))

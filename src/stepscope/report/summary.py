@@ -178,7 +178,7 @@ def _sections(
     sections = summary_sections.sections(text_of, tables, all)
     # A host's steps may say nothing of what a step takes, and traced ones take longer than others.
     which = " of the host" if say_nothing(judged) else ", traced" if _untraced(judged) else ""
-    sections = [summary_sections.told_of(section, which) for section in sections]
+    sections = [summary_sections.name_steps(section, which) for section in sections]
     if (table := run_table.answers(judged)) is not None:
         sections.insert(0, table)
     return further_sections.added(sections, trace) if all else sections
@@ -205,7 +205,7 @@ def _runs_judged(judged: Sequence[Judgement], unrelated: bool) -> int:
 
 
 def _has_types(trace: OpenTrace, ops: Rows, total: int) -> bool:
-    """Whether any op has a type. ops: the first of so many."""
+    """Whether any op has a type. ops: the first ones."""
     if any(row["op"] != row["op_type"] for row in ops):
         return True
     return total > len(ops) and bool(trace.query(statement("typed_op")).rows())

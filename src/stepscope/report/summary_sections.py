@@ -93,7 +93,7 @@ def drop_empty_columns(answers: Mapping[str, Table], by_step: bool) -> dict[str,
     times = [column.name for column in parts.columns if column.unit == "ps"]
     return {
         **answers,
-        "step_parts": _recorded(Table(parts.columns, rows, len(rows)), times),
+        "step_parts": _recorded(Table.whole(parts.columns, rows), times),
         "ranks": _recorded(answers["ranks"], _OF_RANKS),
     }
 
@@ -181,7 +181,7 @@ def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
     return tuple(kept)
 
 
-def told_of(section: Section, steps: str) -> Section:
+def name_steps(section: Section, steps: str) -> Section:
     """The section, whose bars say behind how long a step takes which steps these are."""
     bars = tuple(replace(split, long=f"{split.long}{steps}") for split in section.splits)
     return replace(section, splits=bars) if bars else section

@@ -14,11 +14,11 @@ from stepscope.report.remains import (
     Remains,
     amount_of,
     is_replaced,
+    printed_range,
     provided,
     remains,
     shorter,
     spread,
-    told_range,
 )
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def build(
             headline += _sentences(change, first)
         headline += _unknown(first)
     # What the summary predicts is not what the replay does.
-    replayed = Section(
-        "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))
-    )
+    replayed = Section("steps", "Replayed steps", "What do the steps take?", table=Table.whole(_STEPS, rows))
     sections = [replayed] if known is None else []
     if first is not None and first.then and known is None:
         then = tuple(list(first.then.items())[:_MOST])
@@ -151,7 +149,7 @@ def _what_goes(judgement: Judgement) -> str:
 
 
 def _decides(judgement: Judgement) -> str:
-    """What would tell what is left."""
+    """What to record to get a prediction."""
     if judgement.late_copy is not None:
         return f"{judgement.late_copy} waits for what the device does first, which stays: make that shorter."
     if judgement.fed_unseen:
@@ -183,7 +181,7 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
     if abs(steps.then_ps - steps.replayed_ps) < _SHORTER * steps.replayed_ps:
         yield f"{what}, a step would take as long as now: {_ps(steps.recorded_ps)}."
     else:
-        then = f"{_ps(steps.then_ps)}{spread(*told_range(steps.low_ps, steps.high_ps))}"
+        then = f"{_ps(steps.then_ps)}{spread(*printed_range(steps.low_ps, steps.high_ps))}"
         yield f"{what}, a step would take about {then} instead of {_ps(steps.recorded_ps)}."
     longest = list(steps.then.items())[:2]
     if longest and steps.then_ps:
@@ -211,7 +209,7 @@ def _document(steps: ReplayedSteps | None, judged: Judgement | None) -> Mapping[
     if judged is not None:
         known = remains(judged)
     elif steps is not None:
-        known = Remains(steps.then_ps, *told_range(steps.low_ps, steps.high_ps))
+        known = Remains(steps.then_ps, *printed_range(steps.low_ps, steps.high_ps))
     recorded_ps = None if steps is None else steps.recorded_ps
     return {
         "recorded_ps": recorded_ps if judged is None else judged.mean_ps,

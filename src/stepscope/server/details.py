@@ -209,12 +209,12 @@ def longest(trace: OpenTrace, first_ps: int, until_ps: int) -> dict[str, Any]:
     asked = statement("page_longest", first_ps=first_ps, until_ps=until_ps, most=MOST_LONGEST)
     rows = dicts(trace.query(asked))
 
-    def told(row: dict[str, Any]) -> dict[str, Any]:
+    def shown(row: dict[str, Any]) -> dict[str, Any]:
         return {"id": str(row["id"]), "name": row["name"], "dur_ps": row["own_ps"], "wait": row["wait"]}
 
     return {
-        "ops": [told(row) for row in rows if row["wait"] is None],
-        "waits": [told(row) for row in rows if row["wait"] is not None],
+        "ops": [shown(row) for row in rows if row["wait"] is None],
+        "waits": [shown(row) for row in rows if row["wait"] is not None],
     }
 
 

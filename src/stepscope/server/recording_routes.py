@@ -42,7 +42,7 @@ async def news(page: OpenPage, request: Request) -> Response:
 
 async def live(page: OpenPage, request: Request) -> Response:
     """The running programs as they are now, and whether the page shows only them."""
-    work = {"waits": False, "jobs": []} if page.jobs is None else await asyncio.to_thread(page.jobs.told)
+    work = {"waits": False, "jobs": []} if page.jobs is None else await asyncio.to_thread(page.jobs.document)
     return Json({"format": 1, **work})
 
 

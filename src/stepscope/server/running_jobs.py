@@ -58,7 +58,7 @@ class RunningJobs:
                 todo="look at it as it runs, until its first steps are recorded",
             )
 
-    def told(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """All programs as they are now. StepscopeError where one cannot be read."""
         programs = list(self._programs.items())  # another thread may open the recordings meanwhile
         return {"waits": self.waits, "jobs": [self._job(path, program) for path, program in programs]}

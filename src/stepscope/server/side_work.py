@@ -1,4 +1,4 @@
-"""Work in a thread without a trace: it stops at its next step when nobody waits for it."""
+"""Work in a thread, without a trace; it stops at its next step when no request waits for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces in threads of their own: each answers one question at a time, and stops when nobody waits for it."""
+"""Traces in worker threads. Each answers one question at a time, and stops when no request waits for it."""
 
 from __future__ import annotations
 

@@ -28,10 +28,10 @@ def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str,
     number = _integer(given["pipeline"], "pipeline", 0, 10**6)
     cores = None if given["cores"] is None else _integer(given["cores"], "cores", 1, MOST_THREADS)
     if not isinstance(given["prefetch"], bool):
-        _odd("prefetch", "true or false")
+        _refuse("prefetch", "true or false")
     stages = given["stages"]
     if not isinstance(stages, list) or len(stages) > MOST_STAGES:
-        _odd("stages", f"a list of at most {MOST_STAGES} stages")
+        _refuse("stages", f"a list of at most {MOST_STAGES} stages")
     settings = [_setting(stage) for stage in stages]
     if number >= len(found):
         raise NothingFound(
@@ -64,11 +64,11 @@ def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str,
 
 def _setting(given: Any) -> tuple[int, int, float]:
     if not isinstance(given, dict) or set(given) != {"number", "width", "work"}:
-        _odd("a stage", "number, width and work for each stage")
+        _refuse("a stage", "number, width and work for each stage")
     work = given["work"]
     is_number = isinstance(work, (int, float)) and not isinstance(work, bool)
     if not is_number or not math.isfinite(work) or not 0 <= work <= MOST_WORK:
-        _odd("work", f"a number from 0 to {MOST_WORK:.0f}")
+        _refuse("work", f"a number from 0 to {MOST_WORK:.0f}")
     return (
         _integer(given["number"], "number", 0, 10**9),
         _integer(given["width"], "width", 1, MOST_THREADS),
@@ -78,9 +78,9 @@ def _setting(given: Any) -> tuple[int, int, float]:
 
 def _integer(given: Any, name: str, low: int, high: int) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or not low <= given <= high:
-        _odd(name, f"a whole number from {low} to {high}")
+        _refuse(name, f"a whole number from {low} to {high}")
     return given
 
 
-def _odd(name: str, wanted: str) -> NoReturn:
+def _refuse(name: str, wanted: str) -> NoReturn:
     refuse(f"another {name}", f"send {wanted}", "The what-if makes no sense.")

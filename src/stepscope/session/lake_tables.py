@@ -199,7 +199,7 @@ class LakeTables:
             return damaged
         return error
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Nothing is made from anything here."""
 
     def close(self) -> None:

@@ -202,12 +202,12 @@ class OpenTrace:
                 return work(engine)
             except DamagedStore:
                 self._drop_engines()
-                self._tables.mend()
+                self._tables.repair()
                 engine = self._engine(writes)
         return work(engine)
 
     def _tell(self, name: str, done: int = 0, total: int = 0) -> None:
-        """Says what is asked, and ends here when nobody wants to know any more."""
+        """Reports what is asked, and raises here when the answer is no longer wanted."""
         go_on()
         if self._asking is not None:
             self._asking(name, done, total)

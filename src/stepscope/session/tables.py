@@ -206,7 +206,7 @@ class DecodedTables:
             return DamagedStore()
         return error
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Decodes anew what the cache gave; the second time without it."""
         assert self._cache is not None
         for decoded, cached in zip(self._decoded, self._from_cache, strict=True):
@@ -228,7 +228,7 @@ class DecodedTables:
         self._meter.stop()
 
     def close(self) -> None:
-        """Forgets the stores and removes what was spooled. What was begun and nobody waits for is stopped."""
+        """Drops the stores and removes what was spooled; stops work that is no longer wanted."""
         if self._ahead is not None:
             self._meter.stop()
             self._ahead.over.wait()

@@ -24,15 +24,7 @@ from stepscope.sources.inspection import (
     look,
 )
 from stepscope.sources.names import claims
-from stepscope.sources.places import (
-    add_hosts,
-    add_slugs,
-    home_of,
-    order,
-    piece_of,
-    ranks_told_within,
-    source_of,
-)
+from stepscope.sources.places import add_hosts, add_slugs, home_of, order, piece_of, ranks_within, source_of
 from stepscope.sources.same_capture import OF_A_FOLDER, choose
 from stepscope.sources.source import ByteLocation, Piece, Skipped, Source
 from stepscope.sources.spool import Spool
@@ -92,7 +84,7 @@ def find(
     )
     if len(homes) > 1:
         homes = capture_folder.outer(homes)
-    ranks = ranks_told_within((file, item) for file, found in looked for item in found.items)
+    ranks = ranks_within((file, item) for file, found in looked for item in found.items)
     gathered = _Gathered(formats, run, host, ranks)
     for file, found in looked:
         gathered.add(file, found, homes, seen)
@@ -114,7 +106,7 @@ _EVERY = 64
 def _reported(
     files: Iterable[FoundFile], looking: Callable[[str, int, int], None] | None
 ) -> Iterator[FoundFile]:
-    """The files; every so many, `looking` hears of it. Of a list it hears how many there are."""
+    """The files. `looking` is called once per batch of files; for a list, with the length of the list."""
     total = len(files) if isinstance(files, Sized) else 0
     for number, file in enumerate(files, 1):
         if looking is not None and number % _EVERY == 0:

@@ -12,7 +12,7 @@ from stepscope.sources.inspection import InspectedItem, identity
 from stepscope.sources.source import Piece, Source, Traits
 
 
-def ranks_told_within(items: Iterable[tuple[FoundFile, InspectedItem]]) -> dict[PurePosixPath, int]:
+def ranks_within(items: Iterable[tuple[FoundFile, InspectedItem]]) -> dict[PurePosixPath, int]:
     """The numbers of processes that files within the folders of recordings tell. Where two of them side by
     side tell the same, they are of several jobs, and nothing says which belongs to which."""
     ranks: dict[PurePosixPath, int] = {}

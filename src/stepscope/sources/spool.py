@@ -280,8 +280,8 @@ PATIENCE_SECONDS = 10.0
 
 
 def open_pipe(path: str) -> BinaryIO:
-    """A pipe or terminal, opened for reading. UsageError for other devices, and when nobody opens a named
-    pipe for writing in time."""
+    """A pipe or terminal, opened for reading. UsageError for other devices, and for a named pipe that no
+    writer opens in time."""
     import select
     import stat
 

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { go } from "../address";
 import { post } from "../api";
-import { ceiling, ticks } from "../axis";
+import { ceiling } from "../axis";
 import { colourOf } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration } from "../format";
@@ -12,10 +12,9 @@ import { plain } from "../plain";
 import { Prose } from "../prose";
 import { show } from "../scale";
 import { SharesBar } from "../shares";
+import { HIGH, Plot, WIDE } from "../stepplot";
 import type { View } from "../types";
 
-const WIDE = 1000;
-const HIGH = 100;
 const LEAST = 30; // places for bars: a few steps do not fill the width
 const LEAST_SAMPLES = 2; // of memory, for a line
 const ROOM = 1.08; // above the largest of them
@@ -109,43 +108,6 @@ function Memory({ job }: { job: Job }): JSX.Element {
         )}
       </figure>
     </section>
-  );
-}
-
-/** A chart from zero up, with marks. */
-function Plot({
-  top,
-  unit,
-  label,
-  children,
-}: {
-  top: number;
-  unit: string;
-  label: string;
-  children: preact.ComponentChildren;
-}): JSX.Element {
-  const marks = ticks(top, unit, 2);
-  return (
-    <div class="steps-plot">
-      <div class="steps-axis" aria-hidden="true">
-        {marks.map((mark) => (
-          <span style={{ bottom: `${(100 * mark.place) / top}%` }}>{mark.label}</span>
-        ))}
-      </div>
-      <svg
-        viewBox={`0 0 ${WIDE} ${HIGH}`}
-        preserveAspectRatio="none"
-        class="steps"
-        role="img"
-        aria-label={label}
-      >
-        {marks.map((mark) => {
-          const y = HIGH - (HIGH * mark.place) / top;
-          return <line class="rule" x1="0" x2={WIDE} y1={y} y2={y} />;
-        })}
-        {children}
-      </svg>
-    </div>
   );
 }
 

@@ -31,8 +31,8 @@ class LazyRows:
         return left + self._fetch(None)
 
     def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows that are left, in lists of at most `size`. Between two it ends when nobody wants them any
-        more (see stepscope.background)."""
+        """The remaining rows in lists of at most `size`. Stops between two lists when the query is no longer
+        wanted (see stepscope.background)."""
         while True:
             go_on()
             if self._left:

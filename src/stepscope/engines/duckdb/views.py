@@ -104,8 +104,8 @@ class EngineViews:
 
     @contextlib.contextmanager
     def unmade_when_it_fails(self) -> Iterator[None]:
-        """For want of memory, or because it was stopped, a view may not come to be. Those that were to be
-        made are made anew then, when a query names them again."""
+        """A view may fail for lack of memory, or because it was stopped. It is made again when a query names
+        it."""
         made, kept = set(self.made), set(self.kept)
         try:
             yield

@@ -1,4 +1,4 @@
-"""The call of the program that has most of some time, from the calls on its stacks."""
+"""The call of the program that takes most of some time, found from its stacks."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ def _next_call(
 
 
 def innermost_function(line: CodeLine, weights: Counter[CallPath]) -> CodeLine | None:
-    """The innermost of the functions called in a line that has most of its time; None when the line itself
-    has it."""
+    """The innermost function called in a line that takes most of its time; None if the line itself takes
+    it."""
     called: Counter[CallPath] = Counter()
     for calls, weight in weights.items():
         if line in calls:
@@ -155,8 +155,8 @@ def loop_line(
 
 
 def _parting(everything: Counter[CallPath]) -> tuple[int, CodeLine | None] | None:
-    """How deep within its calls a thread does different things, and the line that leads there; None where
-    less than most of it is in one function."""
+    """The depth at which a thread's calls diverge, and the line that leads there; None if no function has
+    most of the time."""
     whole = sum(everything.values())
     depth = 0
     above: CodeLine | None = None
@@ -175,7 +175,7 @@ def _parting(everything: Counter[CallPath]) -> tuple[int, CodeLine | None] | Non
 
 
 def _lines_at(weights: Counter[CallPath], depth: int) -> Counter[CodeLine]:
-    """What the calls so deep have of the time."""
+    """The time of the calls at a depth."""
     found: Counter[CodeLine] = Counter()
     for calls, weight in weights.items():
         if len(calls) > depth:
@@ -209,6 +209,6 @@ def _known_loop_line(
 
 
 def has_all(line: CodeLine, others: Counter[CallPath]) -> bool:
-    """Whether there are samples, and nearly all of them pass through a line."""
+    """Whether there are samples and nearly all of them pass through one line."""
     weight_with_line = sum(weight for calls, weight in others.items() if line in calls)
     return weight_with_line > 0 and weight_with_line >= THRESHOLDS.all_of_it * sum(others.values())

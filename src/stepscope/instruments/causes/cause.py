@@ -29,37 +29,37 @@ from stepscope.instruments.step_breakdown.labels import Label
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Removal:
-    """What goes from the steps when a cause is mended."""
+    """The time that disappears from the steps when a cause is fixed."""
 
     part: float = 1.0
     """Of the cause's own time."""
     besides: Mapping[int, int] = field(default_factory=dict)
     """Picoseconds by step, of other labels."""
     launches: int = 0
-    """In a step, which stay and are made from a compiled function."""
+    """Calls in a step that remain, launched from a compiled function."""
     by_stack: Mapping[int, GoesAtStack] | None = None
-    """What goes at each sampled stack; None where its own label alone does, or no steps after the recording
-    were looked at."""
+    """The part that disappears at each sampled stack; None if only the cause's own label does, or if no steps
+    after the recording were sampled."""
 
 
 class Cause:
-    """A label that can limit the steps. As it stands, one of which no line is known."""
+    """A label that can limit the steps. This base class knows no line of it."""
 
     name: CauseName
     thresholds: CauseThresholds = CauseThresholds()
     by_samples: ClassVar[bool] = False
-    """Samples of stacks tell how much it takes, where there are any."""
+    """Its time is known from stack samples, where there are any."""
 
     def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
         """Whether a label takes enough of a mean step to be what limits it."""
         return part.share >= self.thresholds.stands_out
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """Where it lies and what is known of it. share, ps_per_step: what it takes of a mean step."""
+        """Its line and other evidence. share, ps_per_step: what it takes of a mean step."""
         return Explanation()
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
-        """What goes with it, as it was explained."""
+        """What disappears with it, given its explanation."""
         return Removal()
 
     def step_without(self, host: HostSteps, found: Explanation) -> gain.Left:
@@ -86,8 +86,8 @@ class Cause:
         return left._replace(besides_ps=self.besides_ps(host, goes))
 
     def besides_ps(self, host: HostSteps, goes: Removal) -> int:
-        """What goes of other labels in a mean step: by what each step has of its line, or by stacks, which
-        tell of its function."""
+        """Time of other labels in a mean step that disappears with it: by the steps of its line, or by
+        stacks, which show its function."""
         own_ps = fmean(step.sums.get(self.name, 0) for step in host.steps)
         by_step = fmean(goes.besides.get(step.id, 0) for step in host.steps)
         seen = goes.by_stack.values() if goes.by_stack else ()
@@ -96,22 +96,22 @@ class Cause:
         return round(max(by_step, part * host.mean_ps - own_ps, 0))
 
     def untraced(self, host: HostSteps, goes: Removal) -> gain.LeftUntraced | None:
-        """What is left of the steps after the recording. Stacks tell nothing of ops."""
+        """What remains of the steps after the recording. Stacks do not show ops."""
         return None
 
 
 class LineCause(Cause):
-    """A cause that is a line of the program: samples of stacks tell it, else the calls that were traced. As
-    it stands, that of any label whose module does not say more."""
+    """A cause that lies in a line of the program, found from stack samples, or else from traced calls. Labels
+    without a module of their own use this class."""
 
     name: Label
     marked: ClassVar[bool] = False
-    """It is what the program itself does, which its own marks tell apart where no line is known."""
+    """The program itself does it, so its own marks can name the part of the step if no line is known."""
     by_samples: ClassVar[bool] = True
     takes_along: ClassVar[bool] = True
-    """Other labels of its line go with it."""
+    """Time of other labels on its line disappears with it."""
     as_a_function: ClassVar[bool] = True
-    """Who mends its line does without its function, where that does nothing else."""
+    """Fixing its line removes the function, if that does nothing else."""
 
     def __init__(self, name: Label | None = None) -> None:
         """name: its label, where its class does not have it."""
@@ -119,12 +119,12 @@ class LineCause(Cause):
 
     @property
     def search(self) -> LineSearch:
-        """How its line is found among samples."""
+        """How its line is found from samples."""
         return LineSearch()
 
     @property
     def most_of_line(self) -> float:
-        """The part of a line from which on it goes as a whole."""
+        """If it has at least this part of a line, the whole line disappears with it."""
         return SIDE_EFFECTS.most_of_line
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
@@ -139,7 +139,7 @@ class LineCause(Cause):
         return found
 
     def sampled_line(self, host: HostSteps, share: float) -> Explanation:
-        """The line that samples of stacks tell."""
+        """The line that stack samples show."""
         return line_of_label(host.stacks, self.name, self.search)
 
     def traced_line(self, host: HostSteps) -> Explanation:
@@ -148,7 +148,7 @@ class LineCause(Cause):
         return Explanation(place=innermost_call(weights, by_function=True)[0] if weights else None)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
-        """What else comes from its line."""
+        """Other labels that come from its line."""
         if found.place is None or not self.takes_along:
             return Removal()
         if host.stacks.stacks:
@@ -164,13 +164,13 @@ class LineCause(Cause):
         return Removal(besides=traced_effects(host.traced, found.place, self.name, steps, self.most_of_line))
 
     def one_by_one(self, host: HostSteps) -> float:
-        """Which part of the ops goes with their launching."""
+        """The part of the ops that disappears with their launching."""
         return 1.0
 
     def goes_by_stack(
         self, host: HostSteps, found: Explanation, place: CodeLine, one_by_one: float
     ) -> Mapping[int, GoesAtStack]:
-        """What goes at each sampled stack."""
+        """The part that disappears at each sampled stack."""
         rows = host.stacks.parts()
         stacks = stacks_of_line(host.stacks, place, self.name, found.spent_in)
         calls = [call for call in (found.spent_in, place) if call is not None and self.as_a_function]
@@ -179,7 +179,7 @@ class LineCause(Cause):
         return goes_by_stack(rows, stacks, self.name, 1.0, self.most_of_line, one_by_one, function)
 
     def untraced(self, host: HostSteps, goes: Removal) -> gain.LeftUntraced | None:
-        """What is left of the steps after the recording, where the recorder looked at them."""
+        """What remains of the steps after the recording, if the recorder sampled them."""
         if host.untraced is None or host.top_op.on_device:
             return None
         by_stack = goes.by_stack

@@ -15,13 +15,13 @@ class CommunicationCause(LineCause):
     takes_along = False
 
     def sampled_line(self, host: HostSteps, share: float) -> Explanation:
-        """The line that waits for others, where ops run within the calls of the program: with a device, a
-        line only launches. Stacks alone do not tell for whom it waits."""
+        """The line that waits for other processes, if ops run within the program's calls; with a device, a
+        line only launches. Stacks alone do not show whom it waits for."""
         if not host.runs_inline:
             return Explanation()
         place, called_from = innermost_call(host.stacks.times(self.name)[0])
         return Explanation(place=place, called_from=called_from)
 
     def traced_line(self, host: HostSteps) -> Explanation:
-        """What launches it tells nothing."""
+        """The launching line says nothing about it."""
         return Explanation()

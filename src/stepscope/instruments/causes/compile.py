@@ -20,8 +20,8 @@ class CompileCause(LineCause):
     thresholds = COMPILING
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """The function, and the line that calls it. The recorder was there when it was called; samples only
-        come by."""
+        """The function and the line that calls it. The recorder saw the call itself; samples only happen
+        to."""
         retrace = longest_retrace(host, ps_per_step)
         function = _longest_traced(host) if retrace is None else retrace.function
         called = None if retrace is None else retrace.called
@@ -31,11 +31,11 @@ class CompileCause(LineCause):
         return replace(found, retrace=retrace, function=function, others=others, runs_unseen=unseen)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
-        """What samples tell of its line; traced calls tell which function compiles, and nothing besides."""
+        """Its line from samples; traced calls show only which function compiles."""
         return super().removal(host, found) if host.stacks.stacks else Removal()
 
     def step_without(self, host: HostSteps, found: Explanation) -> Left:
-        """The steps that compile nothing were recorded, too; what goes is the rest of a mean step."""
+        """Steps that compile nothing were recorded as well: a mean step without compiling is one of them."""
         steps = [(step.dur_ps, step.sums) for step in host.all_steps if step.averaged]
         if found.others is None or len(steps) < _FEW:
             return super().step_without(host, found)
@@ -44,9 +44,9 @@ class CompileCause(LineCause):
 
 
 _FEW = 3
-"""Fewer steps that compile nothing may all be short ones, or all be long."""
+"""Fewer steps without compiling may all be short, or all long."""
 _MOST = 0.5
-"""A jitted function in which less of the compiling lies tells nothing of the rest."""
+"""A jitted function with less of the compiling says nothing about the rest."""
 
 
 def _longest_traced(host: HostSteps) -> str | None:
@@ -60,13 +60,13 @@ def _longest_traced(host: HostSteps) -> str | None:
 
 
 _EXPLAINS = 0.25
-"""Functions that compile again for a smaller part of the time explain nothing: gradients that are traced anew
-are no call that compiles."""
+"""Functions that compile again for a smaller part of the time explain nothing: a gradient that is traced
+again is not a call that compiles."""
 
 
 def longest_retrace(host: HostSteps, ps_per_step: int) -> Retrace | None:
-    """What the recorder saw compile for longest within the steps, but for the first time of each function.
-    None where such calls do not explain the time, or that function did so in one call of several steps."""
+    """The function that the recorder saw compile longest within the steps, without the first compile of each.
+    None if these calls do not explain the time, or if the function compiled in one call of several steps."""
     rows = host.ask("longest_retrace")
     if not rows:
         return None
@@ -77,7 +77,7 @@ def longest_retrace(host: HostSteps, ps_per_step: int) -> Retrace | None:
 
 
 def _others(host: HostSteps) -> Weighed | None:
-    """What labels take of the steps that averages include, where others are judged as well."""
+    """The labels of the steps that averages include, if compiling steps are judged as well."""
     averaged = [step for step in host.all_steps if step.averaged]
     if not compiles_again(host.all_steps) or not averaged or len(averaged) == len(host.all_steps):
         return None

@@ -27,7 +27,7 @@ class ComputeThresholds(CauseThresholds):
     """When ops of one kind stand out."""
 
     stands_out: float = 0.0
-    """Ops are what a step is for: they limit it where nothing else does."""
+    """Ops are what a step is for: they limit it only if nothing else does."""
 
     one_op: float = tuned(
         0.4,
@@ -49,8 +49,9 @@ class ComputeThresholds(CauseThresholds):
     )
 
     def standing_out(self, one_op: float | None, one_layer: float | None, is_product: bool = False) -> float:
-        """What the type of op or the layer that stands out takes of the time of all ops: of the two that
-        reach their bound the greater, and nothing when neither does. is_product: of what models are made."""
+        """The share of all op time of the type of op or the layer that stands out: the greater of those that
+        reach their threshold, 0 if neither does. is_product: the type is a product or a convolution, which
+        models consist of."""
         op, layer = one_op or 0.0, one_layer or 0.0
         least = self.one_product if is_product else self.one_op
         return max(op if op >= least else 0.0, layer if layer >= self.one_layer else 0.0)
@@ -104,8 +105,7 @@ class ComputeCause(Cause):
         return None if op_type is None else op_lines.calling_line(host.query, op_type, host.sources)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
-        """The op or the layer that stands out. A device that stands still meanwhile waits for what is
-        launched, op by op."""
+        """The op or the layer that stands out. Meanwhile an idle device waits for launches, op by op."""
         top, table, layer = host.top_op, host.whole_table, host.top_layer.share
         if table is not None:
             return Removal(self.thresholds.standing_out(table.share, layer))
@@ -126,7 +126,7 @@ class BalancedCause(ComputeCause):
         return line_of_graph_ops(host) if made is not None else line_of_inline_ops(host)
 
     def traced_line(self, host: HostSteps) -> None:
-        """The line of what does not stand out is worth no look at all slices."""
+        """The line of an op that does not stand out is not worth reading all slices."""
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """Nothing goes."""
@@ -223,7 +223,7 @@ _MOST, _FEW = 0.5, 0.05
 _NEARLY_ALL = 0.95
 """An op that launches this part of a kernel's time is the one it is named after."""
 _MANY, _SMALL_PS = 1000, 50_000_000
-"""So many ops in a step, each shorter than this, cost more to launch than they compute."""
+"""At least this many ops in a step, each shorter than this, cost more to launch than to compute."""
 
 
 def small_ops(host: HostSteps) -> tuple[int, int] | None:

@@ -31,7 +31,7 @@ THRESHOLDS = ConfidenceThresholds()
 
 
 def confidence_of(share: float, unknown: float, steps: int, weak: Sequence[Weakness] = ()) -> Confidence:
-    """How sure a cause is: few steps, few samples, or much that nobody recorded, weaken it."""
+    """The confidence in a cause: few steps, few samples and much unrecorded time lower it."""
     known = share >= THRESHOLDS.sure_share and unknown < THRESHOLDS.sure_unknown
     if known and steps >= THRESHOLDS.few_steps and not weak:
         return "high"
@@ -45,8 +45,8 @@ def weaknesses(
     samples: SampleCounts | None,
     contention: Contention | None = None,
 ) -> list[Weakness]:
-    """What an answer was decided by that is few, and whether other programs had the cores. steps: duration
-    and parts of each. samples: where they tell the line."""
+    """The weaknesses of an answer: few steps or samples, and other programs on the cores. steps: duration and
+    parts of each. samples: those that show the line, if any do."""
     found: list[Weakness] = []
     if cause != "unknown" and not _settled(steps, cause):
         found.append("few-steps")
@@ -62,9 +62,9 @@ def weaknesses(
 
 
 def _settled(steps: Sequence[tuple[int, Sums]], cause: CauseName) -> bool:
-    """Whether what made this label the cause exceeds the error of a mean over so many steps: that it takes
-    more than it needs to stand out, and more than the next one; of compute, that the next one does not stand
-    out."""
+    """Whether the margin by which this label became the cause exceeds the standard error over the steps: the
+    margin above its threshold and above the next label; for compute, the margin by which the next label
+    misses its threshold."""
     if len(steps) < THRESHOLDS.few_steps:
         return False
     rival = next(

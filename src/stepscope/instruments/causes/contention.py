@@ -1,4 +1,4 @@
-"""Contention for cores: how much of what a program wanted it got."""
+"""Contention for cores: how much of the processor time that a program wanted it got."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ THRESHOLDS = ContentionThresholds()
 
 @dataclass(frozen=True)
 class Contention:
-    """What a program had of the cores that it wanted."""
+    """The cores that a program wanted, and those it got."""
 
     running: float
     """Threads that ran, on average."""
     waiting: float
     """Threads that waited for a core."""
     ran: float | None = None
-    """For which part of the time in which it launches the thread that runs the steps ran, where samples
-    tell."""
+    """The part of its launching time in which the thread that runs the steps ran, if samples show it."""
     queued: float = 0.0
-    """For which part of that time it could have run and had no core."""
+    """The part of that time in which it was runnable without a core."""
     children: float = 0.0
-    """Cores that processes had which the program started, on average."""
+    """Cores used by processes that the program started, on average."""
     later: float | None = None
-    """Threads made with the iterators, or after, that ran or waited for a core; None where nobody tells them
+    """Threads made with the iterators, or later, that ran or waited for a core; None if they cannot be told
     from the others."""
     cores: int | None = None
-    """Of the machine; None where nobody tells."""
+    """Cores of the machine; None if unknown."""
 
     @property
     def oversubscribed(self) -> bool:
@@ -52,7 +51,7 @@ class Contention:
 
     @property
     def launching(self) -> float:
-        """Which part of the launching is not spent waiting for cores. The thread that launches waits for one
+        """The part of launching that is not spent waiting for cores. The launching thread waits for one
         itself, or for other threads of the framework, which wait like all of the program's."""
         if self.ran is None:
             return 1.0
@@ -61,8 +60,8 @@ class Contention:
 
     @property
     def thread_had_core(self) -> float:
-        """For which part of the time in which the thread that runs the steps wanted a core it had one, where
-        samples tell; else that of all threads."""
+        """The part of the time in which the thread that runs the steps wanted a core and had one, if samples
+        show it; else that of all threads."""
         if self.ran is None:
             return self.had_cores
         wanted = self.ran + self.queued
@@ -70,7 +69,7 @@ class Contention:
 
     @property
     def had_cores(self) -> float:
-        """For which part of the time in which the program's threads wanted a core they had one."""
+        """The part of the time in which the program's threads wanted a core and had one."""
         wanted = self.running + self.waiting
         return self.running / wanted if wanted else 1.0
 

@@ -19,7 +19,7 @@ HOST_MEMORY = "S(5)"
 
 
 class CopyCause(LineCause):
-    """Copying and converting. A call that moves data also launches, as its stack shows alone."""
+    """Copying and converting. A call that moves data launches as well; its stack shows only that."""
 
     name = "copy"
 
@@ -48,7 +48,7 @@ def copied_bytes(host: HostSteps, ps_per_step: int) -> int | None:
 
 
 def awaited_copies(ask: AskHost) -> Literal["host", "device"] | None:
-    """Which copies the cores of devices wait for; None where they wait for none."""
+    """The copies that the cores of devices wait for; None if there are none."""
     rows = ask("copy_waits")
     if not rows:
         return None

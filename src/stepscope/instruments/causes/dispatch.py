@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import function_of
@@ -17,13 +16,13 @@ from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import DRAWN, MEASURED, tuned
+from stepscope.instruments.thresholds import ANY, DRAWN, MEASURED, tuned
 from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DispatchThresholds(CauseThresholds):
-    """From where on launching is a cause, and which of the ops that it launches go with it."""
+    """When launching is a cause, and which of its ops disappear with it."""
 
     stands_out: float = tuned(
         0.35,
@@ -33,18 +32,16 @@ class DispatchThresholds(CauseThresholds):
         by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
     )
     of_function: float = tuned(
-        0.5, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
+        0.5, "what is to be compiled is the function that has this part of the launching", slack=ANY
     )
     on_host: float = tuned(
-        0.5,
-        "an op that runs on the host is the cause when it has this part of the launching",
-        slack=(0.0, inf),
+        0.5, "an op that runs on the host is the cause when it has this part of the launching", slack=ANY
     )
     compiled_runs: int = tuned(
         3,
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
         fitted_on=DRAWN,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     op_ps: int = tuned(
         3 * 10**6,
@@ -55,8 +52,8 @@ class DispatchThresholds(CauseThresholds):
 
 
 MANY_CALLS = 20
-"""Calls in a step from which on their number explains something. A few launch many ops from within compiled
-functions. As in the finding per-op-dispatch."""
+"""From this many calls in a step on, their number is the explanation. A few may launch many ops of compiled
+functions. Same as in the finding per-op-dispatch."""
 
 
 class DispatchCause(LineCause):
@@ -74,8 +71,8 @@ class DispatchCause(LineCause):
         )
 
     def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
-        """By what it would take had it not waited for cores: what makes it wait, such as the input's threads,
-        is another cause."""
+        """Its share without waiting for cores: what makes it wait, such as the input's threads, is another
+        cause."""
         real = 1.0 if contention is None else contention.launching
         return part.share * real / (1 - part.share * (1 - real)) >= self.thresholds.stands_out
 
@@ -129,11 +126,11 @@ class DispatchCause(LineCause):
         return replace(found, loop_runs=max(named.runs, passes or 0), loop_unseen=loop is None)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
-        """What else comes from its function; its ops are launched from a compiled function then."""
+        """Other labels that come from its function, whose ops are then launched from a compiled function."""
         return replace(super().removal(host, found), launches=launches_of(host) or 0)
 
     def one_by_one(self, host: HostSteps) -> float:
-        """Ops that are launched one by one go with their launching; compiled ones stay."""
+        """Ops launched one by one disappear with their launching; compiled ones stay."""
         return self.launched_one_by_one(host.ask("computing_ops"), len(host.all_steps))
 
     def launched_one_by_one(self, rows: QueryRows, steps: int) -> float:

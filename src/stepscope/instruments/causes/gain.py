@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from stepscope.instruments.causes.gain_errors import error_of_median, error_of_samples
 from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
-from stepscope.instruments.thresholds import MEASURED, tuned
+from stepscope.instruments.thresholds import ANY, MEASURED, tuned
 
 TURNS = "30 recordings of 17 programs whose fixed forms were timed in turns"
 AFTERWARDS = "14 of the yardstick's programs, timed in turns right after they were recorded"
@@ -25,61 +25,58 @@ HALF = "24 of the yardstick's programs, every second by name, whose fixed forms 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GainThresholds:
-    """How well it is known what is left of a step."""
+    """How well the remaining time of a step is known."""
 
     compiled_op_ps: int = tuned(
         7 * 10**5,
         "what an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in steps, "
         "0.2 (scalars) to 1.8 us (small matrix products) alone, by TensorFlow's executor and XLA for CPU",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     quiet: float = tuned(
         0.8,
         "who had cores for less of the time in which it wanted them shared them with other programs, which "
         "make some steps longer: what is left is then that of the half that was disturbed least",
         fitted_on=TURNS,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     steady: float = tuned(
         1 / 3,
         "where that half has less than this of what all have left, the parts of single steps are not known "
         "so well, as where few samples tell them, and the mean of all is told",
         fitted_on=TURNS,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     cold_ps: int = tuned(
         7 * 10**8,
         "what follows a cause on processors finds caches cold and threads asleep, which takes so much longer "
         "at most and goes with it: after a pause of 10 ms 0.3 to 0.7 ms, whether ops then take 0.1 or 20",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     cold: float = tuned(
         0.8,
         "that is no more than this part of what is left: ops of 0.1 ms took 0.4 after such a pause",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     slowed: float = tuned(
         0.6,
         "what follows a cause takes up to this part of its time for caches, threads and clock rates that it "
         "left behind, and less without it",
         fitted_on=AFTERWARDS,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     slows: float = tuned(
-        0.45,
-        "that is no more than this part of what the cause itself takes",
-        fitted_on=AFTERWARDS,
-        slack=(0.0, inf),
+        0.45, "that is no more than this part of what the cause itself takes", fitted_on=AFTERWARDS, slack=ANY
     )
     afterwards: float = tuned(
         1.15,
         "no profiler makes steps shorter: those after a recording that take longer than this, of recorded "
         "ones, do other work, and tell nothing of them",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     uneven: float = tuned(
         0.25,
@@ -91,7 +88,7 @@ class GainThresholds:
         0.02,
         "typical steps whose duration differs from the mean by no more than this part of it are not told "
         "apart from it: what is left is that of a mean step where they differ in that",
-        slack=(0.0, inf),
+        slack=ANY,
     )
     rare: float = tuned(
         0.5,
@@ -104,12 +101,12 @@ class GainThresholds:
         "by this part the same program's typical step differs when it runs again: the standard error; so "
         "many times as much as it had fewer cores than on a quiet machine: it may have more then, or less",
         fitted_on=HALF,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     errors: float = tuned(
-        1.6, "nine of ten estimates lie within so many standard errors of the truth", slack=(0.0, inf)
+        1.6, "nine of ten estimates lie within so many standard errors of the truth", slack=ANY
     )
-    same: float = tuned(0.9, "what takes off less than the rest of this is not worth words", slack=(0.0, inf))
+    same: float = tuned(0.9, "what takes off less than the rest of this is not worth words", slack=ANY)
 
 
 THRESHOLDS = GainThresholds()
@@ -117,21 +114,22 @@ THRESHOLDS = GainThresholds()
 Sums = Mapping[str, int]
 """Picoseconds by label."""
 Correction = Literal["profiler", "disturbed"]
-"""What is taken off what the parts of a step leave: what the profiler adds, what other programs add."""
+"""Corrections of what the parts of a step leave: time that the profiler adds, and time that other programs
+add."""
 
 
 class Left(NamedTuple):
-    """What is left of a typical step without a part, in picoseconds, and the bounds of that."""
+    """A typical step without a part, in picoseconds, with bounds."""
 
     ps: int
     low_ps: int
     high_ps: int
     corrected: tuple[Correction, ...] = ()
-    """Why it is less than what the parts of the steps leave, where that makes a difference."""
+    """The corrections that make it shorter than what the parts of the steps leave, if they matter."""
     untraced_ps: int | None = None
-    """The step that it is left of, where that was timed without a profiler."""
+    """The step that it is compared with, if steps were timed without a profiler."""
     besides_ps: int = 0
-    """What goes of other labels than the cause's."""
+    """Time of other labels that disappears with the cause."""
     typical_ps: int | None = None
     """The step as it is, by the same steps and the same statistic: what goes is the difference. None where a
     model of something else tells what is left."""
@@ -148,8 +146,8 @@ class LeftUntraced(NamedTuple):
 
 
 def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[int, int, int]:
-    """By how much a step is shorter without its cause, and the bounds of that: what goes takes another time,
-    too, when the program runs again."""
+    """The time that a step saves without its cause, with bounds: the cause itself takes another time in
+    another run."""
     saved_ps = max(untraced_ps - left_ps, 0)
     error = THRESHOLDS.errors * THRESHOLDS.again * saved_ps
     low = saved_ps - hypot(high_ps - left_ps, error)
@@ -254,8 +252,8 @@ def _rarity(
 
 
 def _cold_ps(cause: str, left_ps: float, took: float) -> float:
-    """What goes of the rest on processors, as the cause leaves caches behind that are cold, or full of what
-    its ops read and wrote."""
+    """The part of the rest that disappears on processors, because the cause leaves caches cold, or full of
+    the data of its ops."""
     cold = min(THRESHOLDS.cold_ps, THRESHOLDS.cold * left_ps)
     if cause != "compute":
         return cold
@@ -263,7 +261,7 @@ def _cold_ps(cause: str, left_ps: float, took: float) -> float:
 
 
 def _still_launched_ps(cause: str, calls: float, took: float) -> float:
-    """What launching the ops of a step takes where a compiled function does it."""
+    """The launching time of a step's ops from within a compiled function."""
     return min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
 
 
@@ -353,5 +351,5 @@ def _corrections(recorded: float, usual: float, ratio: float) -> tuple[Correctio
 
 
 def _executes(parts: Sums, cause: str, part: float) -> float:
-    """What the device itself does in a step, without what goes."""
+    """The device's own work in a step that does not disappear."""
     return sum(parts.get(label, 0) * (1 - part if label == cause else 1) for label in ON_DEVICES)

@@ -1,4 +1,4 @@
-"""How far what is left of a step may be from the truth: standard errors of what steps and samples tell."""
+"""Standard errors of the remaining time of a step, from its steps and samples."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from statistics import fmean
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
 _BY_STACKS = frozenset({"python", "wait"})
-"""What stacks alone tell."""
+"""Labels that only stacks show."""
 _TOLD = frozenset({*ON_DEVICES, "compile", "dispatch", "input", "setup", "idle"})
-"""What slices tell, wherever there are any."""
+"""Labels that slices show, if there are any."""
 
 
 def error_of_median(left: Sequence[int]) -> float:
@@ -24,8 +24,8 @@ def error_of_median(left: Sequence[int]) -> float:
 def error_of_samples(
     steps: Sequence[tuple[int, Mapping[str, int]]], cause: str, left: float, samples: int | None
 ) -> float:
-    """The standard error of what is left because so many samples tell it. Of few samples that are no samples
-    of the cause, the next recording may have a few more. What slices tell is no matter of samples."""
+    """The standard error of the remaining time that comes from sampling. Of few samples none of which shows
+    the cause, the next recording may have a few that do. Times of slices have no such error."""
     whole = fmean(dur_ps for dur_ps, _ in steps)
     if not samples or whole <= 0:
         return 0.0

@@ -12,7 +12,7 @@ from stepscope.instruments.step_breakdown import stack_samples
 from stepscope.library.statements import statement
 
 _AROUND_PS = 100_000_000_000
-"""So long before the first op, and after the last, samples are looked for."""
+"""How long before the first op, and after the last, samples are used."""
 
 
 def calls_of_ops(evidence: StackEvidence) -> tuple[Counter[CallPath], Counter[CallPath]]:

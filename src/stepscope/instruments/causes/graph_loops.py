@@ -12,9 +12,9 @@ from stepscope.instruments.causes.query_cache import QueryRows
 _INSIDE = re.compile(r"/(?:cond|body)/_\d{1,9}/")
 """TensorFlow puts what a loop tests and does in its place, and names it map/while/body/_5/map/while/add."""
 _MANY = 20
-"""A loop is named from so many runs of one of its ops in a step on."""
+"""A loop is named if one of its ops runs at least this often in a step."""
 _MOST = 0.5
-"""So much of what runs belongs to the loop."""
+"""The loop has at least this part of the runs."""
 
 
 class GraphLoop(NamedTuple):
@@ -23,11 +23,11 @@ class GraphLoop(NamedTuple):
     op: str
     """The op that it was made as."""
     runs: int
-    """How often that op of it runs in a mean step which runs most often."""
+    """Runs in a mean step of its most frequent op."""
 
 
 _MANY_NODES = 1000
-"""A loop is named whose ops were not recorded from so many nodes in a step on."""
+"""A loop without recorded ops is named if at least this many nodes run in a step."""
 
 
 def unseen_loop(rows: QueryRows, steps: int) -> GraphLoop | None:

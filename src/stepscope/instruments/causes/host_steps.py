@@ -1,4 +1,4 @@
-"""The steps of a host, and what a trace tells about them: asked when a cause first wants it."""
+"""The steps of a host, and evidence about them, each piece queried when a cause first needs it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.library.statements import statement
 
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
-"""Says what labels take of steps."""
+"""Adds up the labels of steps."""
 STORES: tuple[Stored, ...] = get_args(Stored)
 
 
@@ -46,68 +46,69 @@ class HostSteps:
         self.query, self.run_id, self.host_id, self.weigh = query, run_id, host_id, weigh
         self.all_steps = steps
         self.steps = judged_steps(steps)
-        """Those that are judged."""
+        """The steps that are judged."""
         self.sources = sorted({step.source_id for step in self.steps})
         self.ask = query.host_query(run_id, host_id)
         self.contention = contention_of(self.ask)
 
     @property
     def had_cores(self) -> float:
-        """For which part of the time in which the program's threads wanted a core they had one, as far as
-        that is known."""
+        """The part of the time in which the program's threads wanted a core and had one, as far as is
+        known."""
         return 1.0 if self.contention is None else self.contention.had_cores
 
     @property
     def mean_ps(self) -> int:
-        """How long a mean step is."""
+        """The duration of a mean step."""
         return round(fmean(step.dur_ps for step in self.steps))
 
     @cached_property
     def traced_runs(self) -> int | None:
-        """In how many runs its ops were recorded, where these are none of its steps; None where they are."""
+        """The number of runs in which its ops were recorded, if these are not its steps; else None."""
         return next((traced for (traced,) in self.ask("traced_runs")), None)
 
     @property
     def steps_of_ops(self) -> int:
-        """In how many steps its ops were recorded."""
+        """The number of steps in which its ops were recorded."""
         return self.traced_runs or len(self.all_steps)
 
     @cached_property
     def stacks(self) -> StackEvidence:
-        """Samples of its stacks; of no source where none were taken."""
+        """Samples of its stacks, if any were taken."""
         stacks = stacks_of_host(self.query, self.run_id, self.host_id)
         return StackEvidence(self.query, stacks, self.sources)
 
     @cached_property
     def whole_ps(self) -> int:
-        """How long its steps are together."""
+        """The durations of its steps, added up."""
         return sum(step.dur_ps for step in self.steps)
 
     @cached_property
     def sampled_parts(self) -> list[tuple[int, int, Label, int]]:
-        """What samples see of its steps: a step, a stack, a label, picoseconds."""
+        """Its steps as samples show them: a step, a stack, a label, picoseconds."""
         judged = {step.id for step in self.steps}
         return [row for row in self.stacks.parts() if row[0] in judged]
 
     @cached_property
     def purposes(self) -> Mapping[str, int]:
-        """For how many picoseconds of its steps its main thread stores a checkpoint or a summary, loads a
-        model, logs, or waits for a device."""
+        """Picoseconds of its steps in which its main thread stores a checkpoint or a summary, loads a model,
+        logs, or waits for a device."""
         return dict(self.ask("purposes_in_steps"))
 
     @cached_property
     def batches(self) -> int:
-        """How many batches are drawn within its steps."""
+        """The number of batches drawn within its steps."""
         return sum(batches for (batches,) in self.ask("batches_in_steps"))
 
     @property
     def stores(self) -> Stored:
-        """What most of the storing or loading is: who saves a checkpoint also notes that in a summary."""
+        """The main kind of storing or loading: a program that saves a checkpoint also notes it in a
+        summary."""
         return max(STORES, key=lambda what: self.purposes.get(what, 0))
 
     @cached_property
     def traced(self) -> Mapping[str | None, Counter[CallPath]]:
-        """What each label has, by the calls of the program that were traced."""
+        """The time of each label, by the traced calls of the program."""
         return traced_calls.label_times(self.query, self.sources)
 
     @cached_property
@@ -151,25 +152,23 @@ class HostSteps:
 
     @cached_property
     def top_layer(self) -> TopLayer:
-        """The layer that computes longest. A look at the name of each op."""
+        """The layer that computes longest. Reads the name of each op."""
         called = partial(self.query.ops_called_as_layers, self.run_id, self.host_id)
         return top_layer_of(self.ask, called, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def lines_of_top_op(self) -> Mapping[str, float]:
-        """The parts of the type of op that computes longest, by the line that made its ops. A look at each
-        op."""
+        """The lines that made the type of op that computes longest, with their parts. Reads each op."""
         return lines_of_top_op(self.ask, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def top_line(self) -> TopLine | None:
-        """The line that made the ops which compute longest, with what part of all op time they take. A look
-        at each op."""
+        """The line that made the ops which compute longest, with their part of all op time. Reads each op."""
         return top_line_of(self.ask, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def paces(self) -> Paces | None:
-        """What steps take with and without a profiler, where a recorder timed both."""
+        """Durations of steps with and without a profiler, if a recorder timed both."""
         rows = self.ask("traced_durations")
         if not rows:
             return None
@@ -184,7 +183,7 @@ class HostSteps:
 
     @cached_property
     def untraced(self) -> UntracedSteps | None:
-        """Steps after the recording, where the recorder looked at them."""
+        """Steps after the recording, if the recorder sampled them."""
         if self.paces is None and self.ask("traced_durations"):
             return None
         rows = [UntracedLooks(*row) for row in self.ask("untraced_stacks")]

@@ -1,24 +1,21 @@
-"""The accelerator has nothing to do: and what is launched meanwhile, where launches are recorded."""
+"""The accelerator has nothing to do; and what is launched in that time, where launches are recorded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 
 from stepscope.instruments.causes.cause import Cause
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, GapLaunches
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdleThresholds(CauseThresholds):
     """From where on launching is named with an idle accelerator."""
 
-    launching: float = tuned(
-        0.5, "launching is named where it takes this part of the idle time", slack=(0.0, inf)
-    )
+    launching: float = tuned(0.5, "launching is named where it takes this part of the idle time", slack=ANY)
 
 
 class IdleCause(Cause):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from math import inf
 from typing import NamedTuple
 
 from stepscope import strict_json
@@ -29,7 +28,7 @@ from stepscope.instruments.pipeline.stages import (
     words,
     written_as,
 )
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 from stepscope.library.statements import statement
 
 
@@ -44,13 +43,13 @@ class InputThresholds(CauseThresholds):
         0.5,
         "Python that a loader runs explains the wait when it takes this part of it; a generator does nothing "
         "else",
-        slack=(0.0, inf),
+        slack=ANY,
     )
     made: float = tuned(
         0.5,
         "the program's own Python makes the batches where it has this part of the loader's traced time",
         fitted_on="gpu/torch_uploads.json.gz",
-        slack=(0.0, inf),
+        slack=ANY,
     )
 
 

@@ -106,7 +106,7 @@ class Weighed:
     whole_capture: bool
     """No steps were found; the whole recording stands for one."""
     elsewhere: bool = field(default=False, kw_only=True)
-    """The steps are not those in which a pipeline was traced, but steps of the same loop that ran as ever."""
+    """The steps are untraced ones of the loop whose pipeline was traced."""
 
     def share_of(self, label: str) -> float:
         """The part of a mean step that counts to a label."""
@@ -224,7 +224,8 @@ class Explanation:
     doubles: float | None = None
     """The part of the time of all ops that goes to 64-bit floats; None where others take most of it."""
     plain_products: float | None = None
-    """The part that goes to products of 32-bit floats without tensor cores, likewise."""
+    """The part of the time of all ops that goes to products of 32-bit floats without tensor cores; None as
+    above."""
     table: WholeTable | None = None
     """Where ops on all rows of one take more than the type of op that takes most."""
     gradients_too: bool = False
@@ -249,7 +250,7 @@ class Explanation:
     spoken: str | None = None
     """The stage as the user wrote it."""
     remade: tuple[int, int] | None = None
-    """Iterators that the program made, in so many steps, where it makes one in most of them."""
+    """Iterators that the program made, and the number of steps, if it makes one in most steps."""
     given: CodeLine | None = None
     """The function of the program's that the stage was given."""
     kept: FilterYield | None = None
@@ -266,7 +267,7 @@ class Explanation:
     gap_launches: GapLaunches | None = None
     """What is launched while an accelerator is idle, where that takes most of the time."""
     host_op: str | None = None
-    """The op that runs on the host meanwhile, where most of what seems to be launching is its time."""
+    """The op that runs on the host while it seems to launch, if that takes most of the time."""
     small_ops: tuple[int, int] | None = None
     """Ops in a mean step and their mean time, in picoseconds, where these are many and small."""
     allocating: Allocating | None = None
@@ -302,7 +303,7 @@ class Explanation:
     callbacks: bool = False
     """Whether the cause is what callbacks of Keras do, whatever runs there."""
     other_batches: bool = False
-    """Whether it is a loop over batches that are not those of the steps, likewise."""
+    """Whether the cause is a loop over other batches than those of the steps, whatever runs there."""
     copied_bytes: int | None = None
     """Where copying is the cause, what a mean step copies on a processor, as far as shapes tell."""
     samples: SampleCounts | None = None

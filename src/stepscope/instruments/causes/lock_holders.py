@@ -11,12 +11,10 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, innermost_call
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.step_breakdown import stack_samples
+from stepscope.instruments.step_breakdown.labels import OF_LINES
 from stepscope.library.statements import statement
 
 _LOCKS = frozenset({"acquire", "__enter__"})
-_OWN = ("python", "copy", "wait")
-"""What a thread does itself, and not in ops: converting lists takes the interpreter, and so does what runs in
-a call that waits."""
 _USUALLY = 0.75
 """Who is in a line for this part of the other time as well is there whether anybody waits or not."""
 
@@ -97,6 +95,7 @@ def _line_beside(
     """The line of the other thread that runs Python for most of the time of some stacks of the driving
     thread, by source. active: count only the time in which it is known to have run, or to have wanted a
     core."""
+    labels = OF_LINES if active else ("python",)
     beside: dict[tuple[int | None, str | None], Counter[CallPath]] = {}
     driving_ps = 0
     for source_id, stacks in evidence.stacks.items():
@@ -107,7 +106,7 @@ def _line_beside(
         for track_id, thread, stack_id, time_ps, active_ps in evidence.query(asked).rows():
             path = stacks.paths.get(stack_id, ())
             works = active and (stack_id in stacks.loaders or stack_id in stacks.called_back)
-            if path and stacks.meanings[stack_id].label in (_OWN if active else ("python",)) and not works:
+            if path and not works and stacks.meanings[stack_id].label in labels:
                 paths = beside.setdefault((track_id, thread), Counter())
                 paths[path] += (active_ps or 0) if active else time_ps
         driving_ps += sum(

@@ -13,11 +13,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import LabelShare, Stored
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
-from stepscope.instruments.step_breakdown.labels import STORES, Label
-
-TOGETHER: tuple[Label, ...] = ("python", "copy", "wait")
-"""Labels that a line has of itself. Some launching belongs to every op."""
-
+from stepscope.instruments.step_breakdown.labels import OF_LINES, STORES, Label
 
 _OPS: tuple[Label, ...] = ("compute",)
 _MOST_OF_STEP, _NEARLY_ALL = 0.5, 0.9
@@ -36,7 +32,7 @@ class MixedLine(NamedTuple):
     by_step: Mapping[int, int] = {}
     """Picoseconds by step of what is beside the training; empty for other lines."""
     goes: Mapping[int, GoesAtStack] = {}
-    """What of it is at each sampled stack, likewise."""
+    """Its part at each sampled stack, by step."""
     stores: Stored | None = None
     called_from: CodeLine | None = None
     """The line of the steps' loop that calls it, where it is a loop over other batches."""
@@ -61,7 +57,7 @@ def aside_line(host: HostSteps) -> MixedLine | None:
     if (called := _line_of(host, hooks, CauseThresholds.stands_out)) is not None:
         if called.share < _MOST_OF_STEP and called.share <= _most_of_rest(host, hooks):
             return None
-        itself = sum(part.share for part in called.parts if part.label in TOGETHER)
+        itself = sum(part.share for part in called.parts if part.label in OF_LINES)
         return (
             called
             if 2 * itself < called.share or called.parts[0].share < CauseThresholds.stands_out
@@ -181,7 +177,7 @@ def mixed_line(host: HostSteps) -> MixedLine | None:
     lines: dict[CodeLine, Counter[Label]] = defaultdict(Counter)
     for _, stack_id, label, dur_ps in host.sampled_parts:
         path = paths.get(stack_id)
-        if path and label in TOGETHER:
+        if path and label in OF_LINES:
             lines[path[-1]][label] += dur_ps
     if not lines:
         return None

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from statistics import median
 
-from stepscope.instruments.thresholds import MEASURED, tuned
+from stepscope.instruments.thresholds import ANY, MEASURED, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,31 +22,29 @@ class PaceThresholds:
         10**6,
         "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     least_ratio: float = tuned(
         0.4,
         "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons",
-        slack=(0.0, inf),
+        slack=ANY,
     )
     beside_call: float = tuned(
-        0.8,
-        "the cause lies beside the call when so much of it fits there: medians do not add up",
-        slack=(0.0, inf),
+        0.8, "the cause lies beside the call when so much of it fits there: medians do not add up", slack=ANY
     )
     warm: float = tuned(
         0.75,
         "steps before a recording of which the last is shorter than this part of their median warm up",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     whole: float = tuned(
         0.5,
         "what a recorder timed is no step where it takes a smaller part of what was recorded as one",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
-    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=(0.0, inf))
+    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=ANY)
 
 
 THRESHOLDS = PaceThresholds()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from math import inf
 from typing import NamedTuple
 
 from stepscope.instruments.causes.cause import LineCause
@@ -13,7 +12,7 @@ from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_callbacks, line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +23,7 @@ class PythonThresholds(CauseThresholds):
         0.25, STANDS_OUT, slack=(0.003, 0.574), by=("gpu/torch_svd.json.gz", "capture/python_loop")
     )
     called_back: float = tuned(
-        0.5, "Python is that of ops which call it when they take this part of it", slack=(0.0, inf)
+        0.5, "Python is that of ops which call it when they take this part of it", slack=ANY
     )
     sampled: float = tuned(
         0.5,

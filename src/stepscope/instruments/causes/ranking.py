@@ -128,7 +128,7 @@ _IN_PYTHON = ("dispatch", "python")
 """Causes that go on in Python, which one thread runs at a time."""
 _WITHOUT_EVENTS: tuple[CauseName, ...] = ("python", "wait")
 _EQUAL, _MENTIONED = 0.85, 0.2
-"""What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
+"""A label with this part of the cause's time, and this part of a step, is named beside it."""
 
 
 def _explained(
@@ -169,7 +169,7 @@ def longest_untraced(host: HostSteps) -> CauseName | None:
 
 
 def garbage_of(host: HostSteps) -> GarbageCollection | None:
-    """What collecting garbage takes of the steps; None where it is too little to be told."""
+    """The time of garbage collection; None if it is too little to report."""
     for garbage_ps, steps_ps, steps, collections, whole in host.ask("garbage_of_host"):
         if garbage_ps >= _MENTIONED * steps_ps:
             return GarbageCollection(garbage_ps / steps_ps, collections, whole, steps)
@@ -260,8 +260,8 @@ def cause_of(
 
 
 def _longer_of(held_up: LabelShare, part: LabelShare, contention: Contention | None) -> LabelShare:
-    """Of launching that waits for cores and what stands out beside it, what takes longer with cores at hand:
-    what the same thread does waits for them, too."""
+    """The longer one of launching that waits for cores and a label that stands out beside it, if both had
+    cores: work of the same thread waits for them, too."""
     if part.label not in ACTIVE or contention is None:
         return part
     launches = held_up.share * contention.launching

@@ -7,7 +7,7 @@ from stepscope.instruments.causes.judgement import Recomputed
 from stepscope.library.statements import statement
 
 _LISTED_FROM = 0.05
-"""Less of a step is not told."""
+"""A smaller part of a step is not reported."""
 
 
 def recomputed(host: HostSteps) -> Recomputed | None:

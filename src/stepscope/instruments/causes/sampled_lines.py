@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any, NamedTuple
 
 from stepscope.code_lines import CodeLine
@@ -14,16 +13,16 @@ from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, funct
 from stepscope.instruments.causes.judgement import Explanation, SampleCounts
 from stepscope.instruments.step_breakdown import labels, stack_samples
 from stepscope.instruments.step_breakdown.labels import Label, Meaning
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 from stepscope.library.statements import Query, statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleThresholds:
-    """What samples of stacks can tell."""
+    """When samples of stacks show a line."""
 
     few: int = tuned(
-        5, "so few samples of other things say nothing of where all of them come from", slack=(0.0, inf)
+        5, "so few samples of other things say nothing of where all of them come from", slack=ANY
     )
 
 
@@ -36,7 +35,7 @@ class LineSearch:
     """How the line of a label is found among its samples."""
 
     stands_in: Label | None = None
-    """A label whose samples tell the line where none has this one: slices tell them apart, stacks do not."""
+    """A label whose samples show the line if this one has none: slices tell the two apart, stacks do not."""
     of_loop: bool = False
     """The line of the loop of steps is named, and the function within that has most of the time."""
     by_function: bool = False
@@ -44,8 +43,8 @@ class LineSearch:
     functions_too: bool = False
     """These three as in `innermost_call`."""
     forward: bool = False
-    """Gradients belong to what they are of: the call that asks for all of them tells no line, where any other
-    does."""
+    """Gradients count to the call whose gradients they are. The call that asks for all of them is named only
+    if there is no other."""
 
 
 class SampledStacks(NamedTuple):
@@ -237,15 +236,25 @@ def _counted(
     return Explanation(place=place, called_from=called_from, spent_in=spent_in, samples=samples)
 
 
+class _Within(dict[int, int]):
+    """Stacks on which some frame lies, by how many calls of the program are around it."""
+
+    def follow(self, stack_id: int, parent_id: int, begins: bool, depth: int, inner: bool = False) -> None:
+        """Adds a stack. begins: its innermost frame is such a frame. inner: of several, the innermost counts,
+        not the outermost."""
+        if parent_id in self and not (begins and inner):
+            self[stack_id] = self[parent_id]
+        elif begins:
+            self[stack_id] = depth
+
+
 def _stacks(query: Query, source_id: int) -> SampledStacks:
     paths: dict[int, CallPath] = {}
     meanings: dict[int, Meaning] = {}
     loops: set[FunctionKey] = set()
-    called_from: dict[int, int] = {}
     gradients: set[int] = set()
-    recomputing: set[int] = set()
-    hooked_from: dict[int, int] = {}
-    models: dict[int, CallPath] = {}
+    called, recomputing, hooked, models = _Within(), _Within(), _Within(), _Within()
+    making = {stack_id for (stack_id,) in query(statement("model_stacks", source_id=source_id)).rows()}
     frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
         around = meanings.get(parent_id, labels.NOTHING)
@@ -255,36 +264,24 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             if has_loop:
                 loops.add((file, function))
         paths[stack_id] = path
-        if code != "program" and (parent_id in gradients or labels.runs_gradients(file or "", function)):
+        place, is_foreign, depth = (file or "", function or ""), code != "program", len(path)
+        if is_foreign and (parent_id in gradients or labels.runs_gradients(*place)):
             gradients.add(stack_id)
-        if labels.calls_back(file or "", code):
-            called_from[stack_id] = len(path)
-        elif parent_id in called_from:
-            called_from[stack_id] = called_from[parent_id]
-        if parent_id in recomputing or labels.recomputes(file or "", function or ""):
-            recomputing.add(stack_id)
-        if code != "program" and labels.runs_hooks(file or "", function or ""):
-            hooked_from.setdefault(stack_id, hooked_from.get(parent_id, len(path)))
-        elif parent_id in hooked_from:
-            hooked_from[stack_id] = hooked_from[parent_id]
-        if parent_id in models:
-            models[stack_id] = models[parent_id]
-        elif code != "program" and path and labels.makes_model(file or "", function or ""):
-            models[stack_id] = path
-        meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
-    loaders = stack_samples.loader_stacks(query, source_id, calling=True)
-    called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
-    hooks = {stack_id: paths[stack_id][depth:] for stack_id, depth in hooked_from.items()}
+        called.follow(stack_id, parent_id, labels.calls_back(place[0], code), depth, inner=True)
+        recomputing.follow(stack_id, parent_id, labels.recomputes(*place), depth)
+        hooked.follow(stack_id, parent_id, is_foreign and labels.runs_hooks(*place), depth)
+        models.follow(stack_id, parent_id, is_foreign and bool(path) and stack_id in making, depth)
+        meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(place[0], function, code))
     return SampledStacks(
-        loaders,
+        stack_samples.loader_stacks(query, source_id, calling=True),
         paths,
         meanings,
         frozenset(loops),
-        called_back,
+        {stack_id: paths[stack_id][depth:] for stack_id, depth in called.items()},
         frozenset(gradients),
         frozenset(recomputing),
-        hooks,
-        models,
+        {stack_id: paths[stack_id][depth:] for stack_id, depth in hooked.items()},
+        {stack_id: paths[stack_id][:depth] for stack_id, depth in models.items()},
     )
 
 

@@ -9,7 +9,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare, SharedLine
-from stepscope.instruments.step_breakdown.labels import Label
+from stepscope.instruments.step_breakdown.labels import OF_LINES, Label
 
 _NEARLY, _LITTLE = 0.5, 0.1
 """A second line is named if it takes at least this part of what the first takes, and this part of a step."""
@@ -17,8 +17,6 @@ _MOST, _MORE, _ALL, _TOLD = 0.5, 1.5, 0.95, 0.01
 """Other labels are listed if the function takes at least this part of a step, and at least this many times
 what it takes by the label of the cause; above this part, it is the step itself. A label needs this part of a
 step."""
-_OF_LINES = ("python", "copy", "wait")
-"""Causes that lie in a line; ops are launched all over the program."""
 
 
 def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[SharedLine, ...]:
@@ -42,7 +40,7 @@ def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[Shar
 
 def _sampled_line(host: HostSteps, name: CauseName, found: Explanation) -> CodeLine | None:
     """The line of a cause that lies in one, as samples tell it."""
-    sampled = name in _OF_LINES and found.op is None and host.stacks.stacks
+    sampled = name in OF_LINES and found.op is None and host.stacks.stacks
     return (found.spent_in or found.place) if sampled else None
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Allocating, Explanation
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import MEASURED, tuned
+from stepscope.instruments.thresholds import ANY, MEASURED, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,10 +20,10 @@ class SetupThresholds(CauseThresholds):
         "the first call of a process, before any work of the device, makes its context, whatever it is asked "
         "for: that takes 200 to 400 ms, and allocating 0.02 to 1 ms",
         fitted_on=MEASURED,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     most: float = tuned(
-        0.5, "it is what takes the time when it has this part of it", fitted_on=MEASURED, slack=(0.0, inf)
+        0.5, "it is what takes the time when it has this part of it", fitted_on=MEASURED, slack=ANY
     )
 
 

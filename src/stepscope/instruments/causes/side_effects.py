@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, has_all
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
@@ -28,13 +27,13 @@ class SideEffectThresholds:
     most_of_line: float = tuned(
         0.65,
         "a line goes as a whole when the cause has this part of it, ops apart; else it does other things too",
-        slack=(0.0, inf),
+        slack=ANY,
     )
     ops: float = tuned(
-        0.2, "when ops run for more of a line's time, it is the model that is called there", slack=(0.0, inf)
+        0.2, "when ops run for more of a line's time, it is the model that is called there", slack=ANY
     )
     launches: float = tuned(
-        0.1, "a function that launches more than this part of all ops calls the model", slack=(0.0, inf)
+        0.1, "a function that launches more than this part of all ops calls the model", slack=ANY
     )
 
 
@@ -118,7 +117,7 @@ def goes_by_stack(
     whole: Counter[str] = Counter()
     for stack_id in at_place & of_stack.keys():
         whole.update(of_stack[stack_id])
-    besides = _goes_besides(cause, one_by_one) if _goes_as_a_whole(whole, cause, most_of_line) else {}
+    besides = _side_effects(cause, one_by_one) if _goes_as_a_whole(whole, cause, most_of_line) else {}
     # What no recorded step did of the function goes with it: any weight says so.
     found = {stack_id: GoesAtStack(1.0, 1.0) for stack_id in of_function}
     for stack_id, parts in of_stack.items():
@@ -147,14 +146,14 @@ def effects_of_stacks(
             whole[label] += dur_ps
     if not _goes_as_a_whole(whole, cause, most_of_line):
         return {}
-    goes = _goes_besides(cause, one_by_one)
+    goes = _side_effects(cause, one_by_one)
     return {
         step_id: round(sum(dur_ps * goes.get(label, 0.0) for label, dur_ps in parts.items()))
         for step_id, parts in steps.items()
     }
 
 
-def _goes_besides(cause: str, one_by_one: float) -> dict[str, float]:
+def _side_effects(cause: str, one_by_one: float) -> dict[str, float]:
     """The part that goes of each other label of a line that goes as a whole. Ops that are compiled into one
     function take what that leaves of each, launching included."""
     return dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})

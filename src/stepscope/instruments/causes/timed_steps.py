@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
-from stepscope.instruments.thresholds import DRAWN, tuned
+from stepscope.instruments.thresholds import ANY, DRAWN, tuned
 from stepscope.library.statements import Query, statement
 
 
@@ -23,7 +23,7 @@ class CompileThresholds(CauseThresholds):
         2,
         "so many steps that compile, after one of their source that does not, are no warm-up",
         fitted_on=DRAWN,
-        slack=(0.0, inf),
+        slack=ANY,
     )
 
 

@@ -18,7 +18,7 @@ from stepscope.instruments.foreign_files import is_foreign
 from stepscope.instruments.python_frame import recorded_call
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
-from stepscope.instruments.thresholds import DRAWN, tuned
+from stepscope.instruments.thresholds import ANY, DRAWN, tuned
 from stepscope.library.statements import Query, statement
 
 
@@ -37,13 +37,10 @@ class TracedThresholds:
         "the program's functions make an op when so many of its calls come from them: gradients need about "
         "two for each",
         fitted_on=DRAWN,
-        slack=(0.0, inf),
+        slack=ANY,
     )
     in_mark: float = tuned(
-        0.6,
-        "a mark is where a label's time goes when it has this part of it",
-        fitted_on=DRAWN,
-        slack=(0.0, inf),
+        0.6, "a mark is where a label's time goes when it has this part of it", fitted_on=DRAWN, slack=ANY
     )
 
 

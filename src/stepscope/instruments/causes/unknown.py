@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 from stepscope import library
 from stepscope.code_lines import CodeLine
@@ -14,7 +13,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +31,7 @@ class UnknownThresholds(CauseThresholds):
         0.5, "it is waiting for a device when this part of it passes in calls that wait for one"
     )
     of_call: float = tuned(0.2, "the function with so many of the samples of processors is named")
-    of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=(0.0, inf))
+    of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=ANY)
 
 
 def _launches_alone(host: HostSteps) -> bool:

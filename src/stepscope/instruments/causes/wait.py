@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.cause import LineCause
@@ -13,7 +12,7 @@ from stepscope.instruments.causes.lock_holders import line_beside_lock, line_hol
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
-from stepscope.instruments.thresholds import tuned
+from stepscope.instruments.thresholds import ANY, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,12 +26,12 @@ class WaitThresholds(CauseThresholds):
         0.55,
         "a line is followed into what it calls while it has this part of the waiting: other calls, of a "
         "framework, block as well, while ops run",
-        slack=(0.0, inf),
+        slack=ANY,
     )
     most_of_line: float = tuned(
         0.5,
         "a line that waits goes as a whole when waiting has this part of it: what it stores is copied first",
-        slack=(0.0, inf),
+        slack=ANY,
     )
 
 

@@ -18,7 +18,7 @@ from stepscope.instruments.compare.budgets import Budget
 from stepscope.instruments.compare.recordings import EXACT, LOW, RecordedRun, low_figure
 
 LEAST_RECORDINGS = 20
-"""Without so many, a change is not told from a few odd recordings."""
+"""With fewer recordings, a change cannot be told from a few odd ones."""
 MOST_RECORDINGS = 300
 """The last ones of a longer history."""
 _LEAST_SIDE = 4

@@ -24,7 +24,6 @@ class Test(NamedTuple):
     """Standard deviation within the groups."""
     p: float
     """Probability of a difference at least as large, either way, when there is none."""
-    freedom: int
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -64,8 +63,8 @@ def student(a: Sequence[float], b: Sequence[float]) -> Test:
     # Values that are equal to their last digits have a spread that is nothing but rounding.
     least = 1e-12 * max(map(abs, (*a, *b)))
     if error <= least:
-        return Test(difference, spread, 1.0 if abs(difference) <= least else 0.0, freedom)
-    return Test(difference, spread, t_tails(difference / error, freedom), freedom)
+        return Test(difference, spread, 1.0 if abs(difference) <= least else 0.0)
+    return Test(difference, spread, t_tails(difference / error, freedom))
 
 
 def t_tails(t: float, freedom: float) -> float:

@@ -74,7 +74,7 @@ class FigureSamples(MatchedFigure):
 def tested_figures(
     figures: Sequence[FigureSamples], budget: Budget, variation: float | None
 ) -> list[TimedFigure]:
-    """All figures, judged together: so many tests find something now and then."""
+    """All figures, judged together, because among many tests some find a difference by chance."""
     whys = [_why_unjudged(figure, budget, variation) for figure in figures]
     tests = [
         None if why else statistics.student(_logs(figure.a), _logs(figure.b))
@@ -112,7 +112,7 @@ def _head(figure: FigureSamples) -> dict[str, Any]:
 def _tested(
     figure: FigureSamples, test: statistics.Test, q: float, tests: int, budget: Budget
 ) -> TimedFigure:
-    """A figure as its test judges it. q: its probability, adjusted for so many tests."""
+    """A figure as its test judges it. q: its probability, adjusted for the number of tests."""
     shift = statistics.shift(_logs(figure.a), _logs(figure.b))
     least = math.log1p(budget.rule((*figure.names, *figure.other_names)).minimum_effect or 0)
     error = test.spread * math.sqrt(1 / len(figure.a) + 1 / len(figure.b))

@@ -3,7 +3,7 @@
 A law is a module of this folder with HOLDS (what must hold), TOLERANCE, WEAKENS (what may not be said where
 it fails), and one of these:
 
-- `broken(query)`: where sources break it, for laws about what was recorded; rows of the table `broken_law`;
+- `broken(query)`: how sources break it, for laws about what was recorded; rows of the table `broken_law`;
 - `proved(judgement)`: the same judgement, or what remains true of it, for laws about what is concluded;
 - neither, where the law is kept by construction: KEPT_BY names the function that keeps it.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -65,24 +66,28 @@ def bound(broken: Iterable[str]) -> str:
 def rows(query: Query) -> list[dict[str, Any]]:
     """Rows of the table broken_law, by source."""
     ((device_rows,),) = query(statement("law_device_rows")).rows()
-    laws = [law for law in all_laws().values() if device_rows or not getattr(law, "OF_DEVICES", False)]
-    found = [ask for law in laws if (asks := getattr(law, "broken", None)) for ask in asks(query)]
+    found = [
+        (violation.source_id, name, violation.said, violation)
+        for name, law in all_laws().items()
+        if (device_rows or not getattr(law, "OF_DEVICES", False)) and (find := getattr(law, "broken", None))
+        for violation in find(query)
+    ]
     kept: list[dict[str, Any]] = []
-    counted: dict[int, int] = {}
-    for broken in sorted(found, key=lambda broken: (broken.source_id, broken.law, broken.said)):
-        number = counted[broken.source_id] = counted.get(broken.source_id, -1) + 1
+    counted: Counter[int] = Counter()
+    for source_id, name, sentence, violation in sorted(found):
         kept.append(
             {
-                "id": first_id(broken.source_id) + number,
-                "run_id": broken.run_id,
-                "host_id": broken.host_id,
-                "source_id": broken.source_id,
-                "law": broken.law,
-                "number": broken.number,
-                "of_number": broken.of,
-                "said": broken.said,
+                "id": first_id(source_id) + counted[source_id],
+                "run_id": violation.run_id,
+                "host_id": violation.host_id,
+                "source_id": source_id,
+                "law": name,
+                "number": violation.number,
+                "of_number": violation.of,
+                "said": sentence,
             }
         )
+        counted[source_id] += 1
     return kept
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from stepscope import strict_json, units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.instruments.roofline.devices import devices, fitting
 from stepscope.library.statements import Query, statement
 
@@ -22,9 +22,8 @@ LEAST_BYTES = 2**20
 _PEAK = "peak_hbm_bw_gigabytes_per_second"
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources with copies that are too fast."""
-    found = []
     for row in query(statement("law_bytes_over_time")).rows():
         source_id, run_id, host_id, device, about, way, name, copies, moved, took_ps = row
         rate = moved * 1e12 / took_ps
@@ -37,8 +36,7 @@ def broken(query: Query) -> list[Broken]:
             f"{units.show(rate, 'bytes')} a second, more than the {units.show(peak, 'bytes')} of its "
             f"{what}: they took longer than is shown"
         )
-        found.append(Broken(run_id, host_id, source_id, "bytes_over_time", copies, copies, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, copies, copies, sentence)
 
 
 def _peak(about_json: str | None, way: Literal["link", "memory"]) -> float:

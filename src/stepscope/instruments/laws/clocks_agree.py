@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "When the host has waited for its device, the device is done with what was launched before."
@@ -17,17 +17,15 @@ OF_DEVICES = True
 MOST = 0.5
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources in which host and device have clocks that differ."""
-    found = []
     for source_id, run_id, host_id, waited_for, late, least_ps in _late(query):
         sentence = (
             f"the clocks of host and device differ, by {units.show(least_ps, 'ps')} or more: {late:,} of "
             f"{units.count(waited_for, 'kernel')} {units.agree(late, 'begins', 'begin')} when the host "
             f"had waited for all of its device's work{busy_of_span(query, source_id)}"
         )
-        found.append(Broken(run_id, host_id, source_id, "clocks_agree", late, waited_for, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, late, waited_for, sentence)
 
 
 def sources_that_differ(query: Query) -> set[int]:

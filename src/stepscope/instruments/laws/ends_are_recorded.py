@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.instruments.recorded_stretch import HOUR_PS
 from stepscope.library.statements import Query, statement
 
@@ -15,9 +15,8 @@ TOLERANCE = "An hour, and nine tenths of the recording."
 WEAKENS: tuple[Weakens, ...] = ("left", "mean")
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources with slices that end long after the time that is judged."""
-    found = []
     rows = query(statement("law_ends_are_recorded", hour_ps=HOUR_PS)).rows()
     for source_id, run_id, host_id, open_slices, slices, later_ps in rows:
         number, later = units.count(open_slices, "slice"), units.show(later_ps, "ps")
@@ -26,5 +25,4 @@ def broken(query: Query) -> list[Broken]:
             f"{number} {verb} up to {later} after anything began: what was open when the file was closed, or "
             "wrong durations; only the time before is judged"
         )
-        found.append(Broken(run_id, host_id, source_id, "ends_are_recorded", open_slices, slices, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, open_slices, slices, sentence)

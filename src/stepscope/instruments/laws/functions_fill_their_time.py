@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = (
@@ -16,9 +16,8 @@ WEAKENS: tuple[Weakens, ...] = ("share", "left")
 SLACK = 0.05
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources whose functions by themselves take less than what counts to computing."""
-    found = []
     for source_id, run_id, host_id, counted_ps, own_ps in query(
         statement("law_functions_fill_their_time")
     ).rows():
@@ -29,7 +28,4 @@ def broken(query: Query) -> list[Broken]:
             f"of the {counted} in which functions were recorded, these ran for {own_time} themselves, and "
             "waited in what they called for the rest"
         )
-        found.append(
-            Broken(run_id, host_id, source_id, "functions_fill_their_time", own_ps, counted_ps, sentence)
-        )
-    return found
+        yield Violation(source_id, run_id, host_id, own_ps, counted_ps, sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "A kernel is over before the next one of its stream is, unless both belong to one graph of kernels."
@@ -20,9 +20,8 @@ MOST = 0.1
 _LONGEST = 40
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources with kernels that run into those behind them."""
-    found = []
     for source_id, run_id, host_id, kernels, long, name, dur_ps in query(
         statement("law_one_after_another")
     ).rows():
@@ -35,5 +34,4 @@ def broken(query: Query) -> list[Broken]:
             f"{units.agree(long, 'its duration is', 'their durations are')} too long, and so are sums "
             "and means of that kind"
         )
-        found.append(Broken(run_id, host_id, source_id, "one_after_another", long, kernels, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, long, kernels, sentence)

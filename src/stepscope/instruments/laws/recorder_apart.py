@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = (
@@ -19,9 +19,8 @@ BOUND = "at least"
 MOST = 0.1
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources whose recorder took part of their steps."""
-    found = []
     for source_id, run_id, host_id, name, own_ps, steps_ps in query(statement("law_recorder_apart")).rows():
         if own_ps <= MOST * steps_ps:
             continue
@@ -30,5 +29,4 @@ def broken(query: Query) -> list[Broken]:
             f"the profiler itself took up to {units.show(own_ps, 'ps')} in which no op ran, {share} of what "
             f"is judged ({name}); that counts to what the host did meanwhile, which took less without it"
         )
-        found.append(Broken(run_id, host_id, source_id, "recorder_apart", own_ps, steps_ps, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, own_ps, steps_ps, sentence)

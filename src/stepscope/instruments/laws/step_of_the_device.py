@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepscope import units
 from stepscope.instruments.laws import clocks_agree
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = (
@@ -25,9 +25,8 @@ MOST = 0.5
 AFTER, LONGER = 0.1, 1.1
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources whose devices work when the host's steps are over."""
-    found = []
     for source_id, run_id, host_id, work_ps, after_ps in query(statement("law_step_of_the_device")).rows():
         if after_ps <= AFTER * work_ps or source_id in clocks_agree.sources_that_differ(query):
             continue
@@ -40,8 +39,7 @@ def broken(query: Query) -> list[Broken]:
             f"{share} of the device's work came after the last step of the host, which runs ahead: its steps "
             f"say nothing of how long a step takes{clocks_agree.busy_of_span(query, source_id)}"
         )
-        found.append(Broken(run_id, host_id, source_id, "step_of_the_device", after_ps, work_ps, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, after_ps, work_ps, sentence)
 
 
 def steps_that_grow(query: Query) -> dict[int, int]:

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 Weakens = Literal["busy", "share", "left", "mean", "rate", "place"]
 """What a sentence may say: how long devices are busy, what a cause takes of a step, how long a step would be
 without it, how long one execution takes, bytes of a second, what is waited for."""
+
+
+class Violation(NamedTuple):
+    """How a source breaks a law."""
+
+    source_id: int
+    run_id: str
+    host_id: str
+    number: int
+    """How many rows break it."""
+    of: int
+    """How many rows were checked."""
+    said: str
+    """One sentence for users."""
+
+
+Violations = Iterator[Violation]
 
 
 class Broken(NamedTuple):
@@ -18,8 +36,6 @@ class Broken(NamedTuple):
     law: str
     """Name of its module."""
     number: int
-    """How many rows break it."""
     of: int
-    """How many rows were checked."""
     said: str
-    """One sentence for users."""
+    """As in Violation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "A wait for an event of a device names the stream in which the event was recorded."
@@ -13,9 +13,8 @@ WEAKENS: tuple[Weakens, ...] = ("place",)
 MOST = 0.5
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources whose waits name no stream."""
-    found = []
     for source_id, run_id, host_id, waits, nameless in query(statement("law_waits_name_streams")).rows():
         if nameless <= MOST * waits:
             continue
@@ -24,5 +23,4 @@ def broken(query: Query) -> list[Broken]:
             f"{units.agree(nameless, 'does', 'do')} not tell which stream recorded it: what is waited "
             "for is unknown"
         )
-        found.append(Broken(run_id, host_id, source_id, "waits_name_streams", nameless, waits, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, nameless, waits, sentence)

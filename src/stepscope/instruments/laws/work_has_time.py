@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "Every kernel has a begin, and an end after it."
@@ -14,13 +14,11 @@ OF_DEVICES = True
 BOUND = "at least"
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources with kernels that take no time."""
-    found = []
     for source_id, run_id, host_id, kernels, timeless in query(statement("law_work_has_time")).rows():
         sentence = (
             f"{timeless:,} of {units.count(kernels, 'kernel')} {units.agree(timeless, 'has', 'have')} no "
             "time: the recorder lost it, so the device was busy for longer than is shown"
         )
-        found.append(Broken(run_id, host_id, source_id, "work_has_time", timeless, kernels, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, timeless, kernels, sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "Every kernel that was launched ran: what a device did is recorded as often as it was launched."
@@ -16,9 +16,8 @@ MISSING = 0.05
 _HALF = (0.45, 0.55)
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources in which kernels are missing."""
-    found = []
     for source_id, run_id, host_id, launches, kernels in query(statement("law_work_launched")).rows():
         missing = launches - kernels
         if missing <= max(1, MISSING * launches):
@@ -30,5 +29,4 @@ def broken(query: Query) -> list[Broken]:
             f"{units.count(launches, 'launch', 'launches')}, {units.count(kernels, 'kernel')}: {what} of the "
             f"device's work is missing from the recording, so the device did more than is shown"
         )
-        found.append(Broken(run_id, host_id, source_id, "work_launched", missing, launches, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, missing, launches, sentence)

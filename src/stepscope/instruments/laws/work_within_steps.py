@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepscope import units
 from stepscope.instruments.laws import clocks_agree, step_of_the_device
-from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = (
@@ -19,12 +19,11 @@ WEAKENS: tuple[Weakens, ...] = ("mean",)
 OF_DEVICES = True
 
 
-def broken(query: Query) -> list[Broken]:
+def broken(query: Query) -> Violations:
     """Sources in which a queue fills while steps are recorded."""
     growing = step_of_the_device.steps_that_grow(query)
     if not growing:
-        return []
-    found = []
+        return
     for row in query(statement("law_step_of_the_device")).rows():
         source_id, run_id, host_id, work_ps, after_ps = row
         late = step_of_the_device.AFTER * work_ps < after_ps <= step_of_the_device.MOST * work_ps
@@ -36,5 +35,4 @@ def broken(query: Query) -> list[Broken]:
             f"{share} of the device's work came after the last step of the host, whose first steps only "
             f"queue it: later ones take {longer}"
         )
-        found.append(Broken(run_id, host_id, source_id, "work_within_steps", after_ps, work_ps, sentence))
-    return found
+        yield Violation(source_id, run_id, host_id, after_ps, work_ps, sentence)

@@ -31,8 +31,6 @@ class Pool:
     ts_ps: int
     fragmentation: float
     """Fragmentation: the part of the free bytes outside the largest free piece, from 0 to 1."""
-    available_bytes: int | None
-    """Bytes that the allocator may still reserve."""
 
 
 class Move(NamedTuple):
@@ -96,9 +94,7 @@ def _records(query: Query, source_id: int) -> list[Move]:
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
     for row in _rows(query, "memory_events", source_id):
-        ts_ps, name, size_text, address, allocator, op_name, region, dtype, shape, total, requested, *pool = (
-            row
-        )
+        ts_ps, name, size_text, address, allocator, op_name, region, dtype, shape, total, requested, _ = row
         size = _whole(size_text)
         if not size:
             continue
@@ -118,13 +114,13 @@ def _xplane(query: Query, source_id: int) -> list[Move]:
                 _shape(shape),
                 _whole(total),
                 requested_bytes=_whole(requested),
-                pool=_pool(ts_ps, *pool),
+                pool=_pool(ts_ps, row[-1]),
             )
         )
     return moves
 
 
-def _pool(ts_ps: int, fragmentation: str | None, available: str | None) -> Pool | None:
+def _pool(ts_ps: int, fragmentation: str | None) -> Pool | None:
     """A value that the event may not have."""
     if not fragmentation:
         return None
@@ -132,7 +128,7 @@ def _pool(ts_ps: int, fragmentation: str | None, available: str | None) -> Pool 
         share = float(fragmentation)
     except ValueError:
         return None
-    return Pool(ts_ps, share, _whole(available)) if 0 <= share <= 1 else None
+    return Pool(ts_ps, share) if 0 <= share <= 1 else None
 
 
 _KINDS = {

@@ -20,8 +20,6 @@ class Fragmentation:
     most: float
     most_ps: int
     """When fragmentation was first at its highest."""
-    least_available_bytes: int | None
-    """The least that the allocator could still reserve."""
 
 
 def fragmentation(pools: Sequence[Pool], peak_ps: int | None) -> Fragmentation | None:
@@ -30,13 +28,8 @@ def fragmentation(pools: Sequence[Pool], peak_ps: int | None) -> Fragmentation |
         return None
     before = 0 if peak_ps is None else bisect_right(pools, peak_ps, key=lambda pool: pool.ts_ps)
     worst = max(pools, key=lambda pool: pool.fragmentation)
-    left = [pool.available_bytes for pool in pools if pool.available_bytes is not None]
-    return Fragmentation(
-        pools[before - 1].fragmentation if before else None,
-        worst.fragmentation,
-        worst.ts_ps,
-        min(left, default=None),
-    )
+    at_peak = pools[before - 1].fragmentation if before else None
+    return Fragmentation(at_peak, worst.fragmentation, worst.ts_ps)
 
 
 def rounded_up(blocks: Iterable[MemoryBlock]) -> int:

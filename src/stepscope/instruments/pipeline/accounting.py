@@ -37,7 +37,6 @@ class ModelRow:
     parallelism_max: float | None
     autotuned: bool
     buffer_size: float | None
-    gaps: int | None
     gap_ps: int | None
     cpu_budget: int | None
     ram_budget_bytes: int | None

@@ -170,7 +170,7 @@ def read_function_ops(calls: Sequence[StageCall], rows: Iterable[Sequence[Any]])
 
 def _python_in_place(calls: Sequence[StageCall], rows: Iterable[Sequence[Any]]) -> list[StageCall]:
     """Ops of functions that run Python, each of the innermost iterator that calls its function in place and
-    waits for it meanwhile."""
+    waits for it."""
     taking: defaultdict[str, list[StageCall]] = defaultdict(list)
     for call in sorted(calls, key=lambda call: call.ts_ps):
         if call.kind == "next" and _RUNS_IN_PLACE.search(next(tf1_calls.way(call.name))):

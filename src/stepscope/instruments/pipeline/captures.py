@@ -14,7 +14,7 @@ from stepscope.instruments.pipeline.verdict import CaptureEvidence
 from stepscope.library.statements import Query, statement
 
 
-def evidence_beside(
+def capture_evidence(
     query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]
 ) -> CaptureEvidence:
     """The records of the captures of the same run and host. window: of the steps, in the source's time."""
@@ -141,5 +141,5 @@ _SAMPLE_PS = 10**11
 _NODE = (
     "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
     "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",
-    "parallelism_max", "autotuned", "buffer_size", "gaps", "gap_ps", "cpu_budget", "ram_budget_bytes",
+    "parallelism_max", "autotuned", "buffer_size", "gap_ps", "cpu_budget", "ram_budget_bytes",
 )  # fmt: skip

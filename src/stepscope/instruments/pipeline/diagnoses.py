@@ -16,7 +16,7 @@ from stepscope.instruments.causes import ranking
 from stepscope.instruments.intervals import length
 from stepscope.instruments.pipeline import loaders, single_runs
 from stepscope.instruments.pipeline.calls import StageCall, read, read_function_ops
-from stepscope.instruments.pipeline.captures import evidence_beside, missing
+from stepscope.instruments.pipeline.captures import capture_evidence, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load, executors_at_once
@@ -67,7 +67,7 @@ def find(query: Query) -> list[SourcePipelines]:
         source_id = group.sources[0]
         device = query(statement("accelerators", source_id=source_id)).rows()
         window = read.window
-        held = evidence_beside(query, source_id, group.run_id, group.host_id, window)
+        held = capture_evidence(query, source_id, group.run_id, group.host_id, window)
         odd = [*held.missing, *(oddity for other in group.sources[1:] for oddity in missing(query, other))]
         ((made,),) = query(statement("iterators_made", sources=group.sources)).rows()
         at_once: int | None = executors_at_once(read.calls)

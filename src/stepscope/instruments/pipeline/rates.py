@@ -161,7 +161,7 @@ def measure(
         _load(
             stage,
             seen[stage],
-            (_width(stage, cores) if tells_threads else _untold_width(stage, seen[stage]))
+            (_width(stage, cores) if tells_threads else _width_by_threads(stage, seen[stage]))
             * side_by_side[stage],
             full if stage.ahead else claimed,
             waits,
@@ -330,7 +330,7 @@ def _width(stage: PipelineStage, cores: int) -> int:
     return min(width, cores) if width is not None else cores
 
 
-def _untold_width(stage: PipelineStage, seen: _Seen) -> int:
+def _width_by_threads(stage: PipelineStage, seen: _Seen) -> int:
     """The same where nothing tells how many threads there are: as many as ran at once."""
     if not stage.ahead or stage.short.startswith("Prefetch"):
         return 1

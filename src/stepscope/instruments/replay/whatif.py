@@ -59,7 +59,7 @@ class ReplayedSteps:
     high_ps: int | None = None
     """A tenth of the steps is shorter after the change, and a tenth is longer."""
     held_ps: int = 0
-    """What the driving thread waits for in a mean step that nobody recorded: it stays as it was."""
+    """Waits of the driving thread in a mean step for something unrecorded: they stay as they were."""
     gaps_ps: int = 0
     """What a mean step would spend, after the change, in gaps of other threads and devices that nothing
     explains."""
@@ -156,6 +156,6 @@ _GAP = [-1, None]
 HANDING_OVER, OTHER = "handing over between threads", "what other threads do besides ops"
 GAPS = "gaps that nothing explains"
 LEAST_TOLD = 0.002
-"""Smaller parts of the longest way are not told."""
+"""Smaller parts of the critical path are not listed."""
 CAUSES: tuple[Label, ...] = tuple(label for label in get_args(Label) if label not in ("unknown",))
 """What a step can be replayed without."""

@@ -88,8 +88,8 @@ def peaks(about: Mapping[str, Any]) -> DevicePeaks | None:
     that nor the table tells any."""
     known = fitting(about)
     model = min(known, key=lambda device: device.memory, default=None)
-    flops, bandwidth = _told_flops(about, model), _number(about, "peak_hbm_bw_gigabytes_per_second")
-    memory = bandwidth * 1e9 if bandwidth else _told_memory(about, model)
+    flops, bandwidth = _recorded_flops(about, model), _number(about, "peak_hbm_bw_gigabytes_per_second")
+    memory = bandwidth * 1e9 if bandwidth else _recorded_memory(about, model)
     if not flops and memory is None:
         return None
     by_file = bandwidth or _number(about, "memory_bandwidth") == memory
@@ -142,7 +142,7 @@ def _called(name: set[str]) -> list[Device]:
     return [devices()[number] for number, size in (sizes or models).items() if size == most]
 
 
-def _told_flops(about: Mapping[str, Any], device: Device | None) -> Mapping[str, float]:
+def _recorded_flops(about: Mapping[str, Any], device: Device | None) -> Mapping[str, float]:
     if teraflops := _number(about, "peak_teraflops_per_second"):
         # A TPU multiplies 32-bit floats in its one unit for products, in parts of 16 bits.
         by_trace = dict.fromkeys(("f32", "bf16"), teraflops * 1e12)
@@ -162,7 +162,7 @@ def _told_flops(about: Mapping[str, Any], device: Device | None) -> Mapping[str,
     return {key: value * part for key, value in device.flops.items()}
 
 
-def _told_memory(about: Mapping[str, Any], device: Device | None) -> float | None:
+def _recorded_memory(about: Mapping[str, Any], device: Device | None) -> float | None:
     bandwidth = _number(about, "memory_bandwidth")
     if device is None:
         return bandwidth

@@ -1,7 +1,5 @@
-"""What is known of the steps of sources: what executes, what the driving thread does, samples of its stack.
-
-A question is asked once for all sources that are read together, whatever their number.
-"""
+"""Evidence about the steps of sources: what executes, what the driving thread does, samples of its stack.
+Each question is asked once for all sources that are read together."""
 
 from __future__ import annotations
 
@@ -27,9 +25,9 @@ AT_ONCE = 2_500_000
 """Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each
 look reads all slices of the source: a smaller number takes longer, a larger one more memory."""
 _SLICE_BYTES = 400
-"""What a slice takes while it is looked at, measured."""
+"""Memory of a slice in a window, measured."""
 _OF_MEMORY = 16
-"""A look takes one part in so many of the memory."""
+"""A window may take this part of the memory: 1 / _OF_MEMORY."""
 _BITS = 4096
 _NO_DEVICE = "-1"
 """As device_evidence numbers what lies on none."""
@@ -53,14 +51,14 @@ class SteppedSource(NamedTuple):
 
 
 class LoaderPython(NamedTuple):
-    """What is known of Python that other threads run for the input, and of the driving thread meanwhile."""
+    """Python that other threads run for the input, and the processor time of the driving thread."""
 
     python: Sequence[Interval]
     ran: Sequence[ProcessorTime]
 
 
 class EvidenceWindow(NamedTuple):
-    """What is known of a bit of the time of a source, and the samples in it."""
+    """The evidence in one window of a source's time, with the samples in it."""
 
     source: SteppedSource
     window: Interval
@@ -76,8 +74,8 @@ def evidence_of(
     kinds: Mapping[int, EvidenceKinds],
     shifts: Shifts,
 ) -> Iterator[EvidenceWindow]:
-    """What is known of each bit of the sources' steps, source by source and bit after bit. Several sources
-    have one bit each. A bit is there until the next one is asked for."""
+    """The evidence window by window, source by source. A long source has several windows, several sources
+    have one each. A window is valid until the next one is asked for."""
     windows = {
         source.source_id: (
             min(step.ts_ps for step in source.steps),
@@ -120,7 +118,7 @@ def _span_evidence(
     launching: Sequence[Segment],
     kinds: EvidenceKinds,
 ) -> SpanEvidence:
-    """What is known of a bit from spans. found: spans by what they show; does: what the driving thread
+    """The evidence of a window from its spans. found: spans by what they show; does: what the driving thread
     does."""
     return SpanEvidence(
         {label: found[label] for label in EXECUTION if found.get(label)},
@@ -139,7 +137,7 @@ def _span_evidence(
 
 
 class _SampledThreads:
-    """What samples tell of the threads of sources."""
+    """The threads of sources, as samples show them."""
 
     def __init__(
         self,
@@ -178,7 +176,7 @@ class _SampledThreads:
         }
 
     def loader(self, source_id: int, traced: Sequence[Interval]) -> LoaderPython:
-        """Python of the input pipeline. traced: where slices tell it."""
+        """Python of the input pipeline. traced: where slices show it."""
         ran = self._ran.get(source_id, ())
         python = (*traced, *self._loading.get(source_id, ()))
         return LoaderPython(union(python) if ran else (), ran)
@@ -278,7 +276,7 @@ class _DrivingThreads:
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What the threads of sources do, each within a window; where no slice tells of one, only when it
         compiled again or collected garbage, as a recorder saw."""
-        found = self._told_by_slices(windows)
+        found = self._slice_segments(windows)
         for source_id, window in windows.items():
             known = self._compiled.get(source_id, ())
             if source_id not in found:
@@ -289,7 +287,7 @@ class _DrivingThreads:
                 found[source_id] = driver.collecting(found.get(source_id, []), collections)
         return found
 
-    def _told_by_slices(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
+    def _slice_segments(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What slices on the threads say of windows."""
         tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
         if not tracks:

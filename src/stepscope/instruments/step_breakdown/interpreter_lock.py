@@ -75,8 +75,8 @@ def count_lock_waits(
 
 
 def _share(pieces: Iterable[StepPiece], loading: Sequence[Interval], ran: Sequence[ProcessorTime]) -> float:
-    """Which part of the launching beside the loader's Python the driving thread spent without a processor.
-    It would have had one all the time, had nobody else had the lock: so all that it lacks is lost there."""
+    """The part of the launching during the loader's Python in which the driving thread had no processor.
+    Without the other thread's hold on the lock it would have had one all the time."""
     active = beside = at = 0
     cpu = seen = queued = 0.0
     for piece, meanwhile in _cut(pieces, loading):
@@ -111,7 +111,7 @@ def _first_after(ran: Sequence[ProcessorTime], at: int) -> Iterator[ProcessorTim
 
 
 def _cut(pieces: Iterable[StepPiece], loading: Sequence[Interval]) -> Iterator[tuple[StepPiece, bool]]:
-    """The pieces, cut where the loader's Python begins and ends, each with whether it runs meanwhile."""
+    """The pieces, cut where the loader's Python begins and ends, each with whether that Python runs in it."""
     number = 0
     for piece in pieces:
         while number < len(loading) and loading[number][1] <= piece.from_ps:

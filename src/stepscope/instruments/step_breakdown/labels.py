@@ -27,6 +27,8 @@ EXECUTION: tuple[Label, ...] = ("compute", "communication", "copy", "compile", "
 collective is work all the same."""
 ON_DEVICES: tuple[Label, ...] = ("compute", "communication", "copy")
 """What devices execute."""
+OF_LINES: tuple[Label, ...] = ("python", "copy", "wait")
+"""What a thread does in a line of the program, and not in ops. Some launching belongs to every op."""
 
 
 class Meaning(NamedTuple):
@@ -235,108 +237,37 @@ def calls_back(file: str, code: str) -> bool:
     return code != "program" and _CALLS_BACK.search(file) is not None
 
 
-_runs_hooks = re.compile(r"(^|/)(tf_)?keras/(.*/)?callbacks?(_list)?\.py:CallbackList\.\w*batch").search
+def _place(pattern: str) -> Callable[[str, str], bool]:
+    """Whether a file and a function in it are of a pattern."""
+    search = re.compile(pattern).search
+    return lru_cache(maxsize=50_000)(lambda file, function: search(f"{file}:{function}") is not None)
 
 
-@lru_cache(maxsize=50_000)
-def runs_hooks(file: str, function: str) -> bool:
-    """Whether a function is one in which Keras calls what the program wants done at the begin or end of a
-    batch."""
-    return _runs_hooks(f"{file}:{function}") is not None
-
-
-_recomputes = re.compile(
-    r"(^|/)torch/utils/checkpoint\.py:(.*\.)?(unpack_hook|CheckpointFunction\.backward)$"
-).search
-
-
-@lru_cache(maxsize=50_000)
-def recomputes(file: str, function: str) -> bool:
-    """Whether a function is one in which a framework computes again what it did not keep for gradients."""
-    return _recomputes(f"{file}:{function}") is not None
-
-
-_makes_model = re.compile(
-    r"(^|/)saved_model/(load\w*|function_deserialization)\.py:"
-    r"|(^|/)checkpoint/(checkpoint|restore)\.py:(\w+\.)?(restore|read)$"
-    r"|(^|/)(tf_)?keras/(.*/)?saving/[^:]*:.*load"
-    r"|(^|/)torch/(serialization|jit/_serialization)\.py:_?(legacy_)?load$"
-    r"|(^|/)torch/nn/(modules/\w+\.py:.*(__init__|load_state_dict|reset_parameters)$|init\.py:)"
-    r"|(^|/)transformers/[^:]*:(.*\.)?from_pretrained$"
-).search
-
-
-@lru_cache(maxsize=50_000)
-def makes_model(file: str, function: str) -> bool:
-    """Whether a function is one in which a framework loads a model, or makes its layers."""
-    return _makes_model(f"{file}:{function}") is not None
-
-
-_runs_gradients = re.compile(r"(^|/)torch/autograd/(__init__|graph)\.py:").search
-
-
-@lru_cache(maxsize=50_000)
-def runs_gradients(file: str, function: str) -> bool:
-    """Whether a function is one in which a framework runs the gradients of all that was computed before."""
-    return _runs_gradients(f"{file}:{function}") is not None
-
-
-_runs_graph = re.compile(
+runs_hooks = _place(r"(^|/)(tf_)?keras/(.*/)?callbacks?(_list)?\.py:CallbackList\.\w*batch")
+"""Whether Keras calls there what the program wants done at the begin or end of a batch."""
+recomputes = _place(r"(^|/)torch/utils/checkpoint\.py:(.*\.)?(unpack_hook|CheckpointFunction\.backward)$")
+"""Whether a framework computes again there what it did not keep for gradients."""
+runs_gradients = _place(r"(^|/)torch/autograd/(__init__|graph)\.py:")
+"""Whether a framework runs there the gradients of all that was computed before."""
+runs_graph = _place(
     r"(^|/)session\.py:(.*\.)?(_call_tf_sessionrun|_run_fn)$|(^|/)client/session\.py:(.*\.)?__call__$"
-).search
-"""The second one is a callable of a session, which Keras 1 runs."""
-
-
-@lru_cache(maxsize=50_000)
-def runs_graph(file: str, function: str) -> bool:
-    """Whether a function is the one in which a session waits for the run of its graph."""
-    return _runs_graph(f"{file}:{function}") is not None
-
-
-_takes = re.compile(_TAKES).search
-
-
-@lru_cache(maxsize=50_000)
-def takes(file: str, function: str) -> bool:
-    """Whether a function gets from a queue that another thread or process fills."""
-    return _takes(f"{file}:{function}") is not None
-
-
-_takes_from_process = re.compile(r"(^|/)multiprocessing/queues\.py:(\w+\.)?get$").search
-_RECEIVING = ("recv_bytes", "_poll", "poll", "__enter__")
-
-
-_puts = re.compile(r"(^|/)(queue|multiprocessing/queues)\.py:(\w+\.)?put$").search
-
-
-def puts_into_queue(file: str, function: str) -> bool:
-    """Whether a function puts into a queue from which another thread or process gets: it waits while all
-    places are taken."""
-    return _puts(f"{file}:{function}") is not None
-
-
-def takes_from_process(file: str, function: str) -> bool:
-    """Whether a function gets an object from a queue that another process fills: once it has the bytes, it
-    makes the object of them."""
-    return _takes_from_process(f"{file}:{function}") is not None
-
-
-def receives(file: str, function: str) -> bool:
-    """Whether such a function waits for the bytes, or reads them, in a function that it calls."""
-    return "multiprocessing/" in file and function.rpartition(".")[2] in _RECEIVING
+)
+"""Whether a session waits there for the run of its graph. The second is a callable of one, as in Keras 1."""
+takes = _place(_TAKES)
+"""Whether it gets from a queue that another thread or process fills."""
+takes_from_process = _place(r"(^|/)multiprocessing/queues\.py:(\w+\.)?get$")
+"""Whether it gets an object from another process: once it has the bytes, it makes the object of them."""
+receives = _place(r"multiprocessing/.*:(.*\.)?(recv_bytes|_poll|poll|__enter__)$")
+"""Whether it waits there for these bytes, or reads them."""
+puts_into_queue = _place(r"(^|/)(queue|multiprocessing/queues)\.py:(\w+\.)?put$")
+"""Whether it puts into a queue that another thread or process empties, and waits while that is full."""
+runs_workers = _place(_WORKERS)
+"""Whether it begins or ends the workers of a loader."""
 
 
 def waits_in_c(file: str, function: str) -> bool:
     """Whether a frame is a function of C that waits."""
     return file == c_functions.FILE and function in c_functions.BLOCKING
-
-
-_runs_workers = re.compile(_WORKERS).search
-
-
-def runs_workers(file: str, function: str) -> bool:
-    """Whether a function begins or ends the workers of a loader."""
-    return _runs_workers(f"{file}:{function}") is not None
 
 
 @lru_cache(maxsize=50_000)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from stepscope import _core
 from stepscope.instruments.intervals import Interval
-from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, Label
+from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, OF_LINES, Label
 
 if TYPE_CHECKING:
     from stepscope._core import Pieces
@@ -176,8 +176,6 @@ class _Hidden(dict[int, tuple[Label, ...]]):
 
 _HIDDEN = _Hidden()
 _WORK, _INPUT, _PEERS, _SETUPS, _NODES, _LAUNCHES = range(len(EXECUTION), len(EXECUTION) + 6)
-_CALLED_BACK: tuple[Label | None, ...] = ("python", "copy", "wait")
-"""What the program does in a function that a node calls."""
 
 
 def _decided(
@@ -199,7 +197,7 @@ def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None
         if open_[number]:
             return label
     if open_[_NODES]:
-        return by_stack if by_stack in _CALLED_BACK and by_stack is not None else "compute"
+        return by_stack if by_stack in OF_LINES and by_stack is not None else "compute"
     driver = _driver(by_slice, by_stack)
     if driver in (None, "dispatch", "idle") or (by_slice == "dispatch" and driver == "copy"):
         # The driving thread is within the framework, which waits on other threads. Its stack ends where it

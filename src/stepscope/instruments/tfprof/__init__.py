@@ -248,7 +248,7 @@ class TfprofModel:
         return self._calls if view == "code" and self._calls is not None else self._core
 
     def _missing(self, view: str, options: TfprofOptions) -> list[str]:
-        """What a view cannot show because the trace does not tell it; each sentence once."""
+        """What a view cannot show because the trace lacks it; each sentence once."""
         asked = set(options.select)
         if "micros" in asked:
             asked |= {"accelerator_micros", "cpu_micros"}

@@ -65,7 +65,7 @@ class Nested:
 
     samples: list[OpExecutions] = field(default_factory=list)
     tracks: list[int] = field(default_factory=list)
-    """Threads that were looked at: nobody else should count their ops."""
+    """Threads whose ops are counted here, and must not be counted again."""
     notes: list[str] = field(default_factory=list)
 
 

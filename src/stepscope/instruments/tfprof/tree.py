@@ -141,7 +141,7 @@ class ViewNode:
         return f'<div style="font-family:monospace">{_html(self)}</div>'
 
 
-def _told(node: ViewNode) -> list[str]:
+def _shown_figures(node: ViewNode) -> list[str]:
     figures = []
     for word in node.select:
         if word in FIGURES:
@@ -161,7 +161,7 @@ def _told(node: ViewNode) -> list[str]:
 
 def _line(node: ViewNode) -> str:
     shape = f" {'x'.join(map(str, node.shape))}" if node.shape else ""
-    figures = ", ".join(_told(node))
+    figures = ", ".join(_shown_figures(node))
     return f"{node.name}{shape}" + (f" ({figures})" if figures else "")
 
 

@@ -28,6 +28,7 @@ WITH ops AS (
       CASE WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch' ELSE o.class END
     ) AS last_class,
     SUM(o.sum_self_ps) AS own_ps,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.place) AS place_ps,
     SUM(o.sum_dur_ps) AS dur_ps,
     SUM(o.slices) AS number,
     MIN(o.min_dur_ps) AS least_ps,
@@ -35,18 +36,12 @@ WITH ops AS (
     SUM(o.input_self_ps) AS feeding_ps
   FROM op_sum AS o
   GROUP BY o.place, o.op, o.op_type
-),
-
-places AS (
-  SELECT o.place AS of_place, SUM(o.sum_self_ps) AS place_ps
-  FROM op_sum AS o
-  GROUP BY o.place
 )
 
 SELECT
   columns!(t, op, place),
   CAST(t.own_ps AS BIGINT) AS self_ps,
-  share!(t.own_ps, p.place_ps) AS share,
+  share!(t.own_ps, t.place_ps) AS share,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
   mean!(t.dur_ps, t.number) AS mean_ps,
@@ -56,5 +51,4 @@ SELECT
   t.most_ps AS max_ps,
   CAST(NULLIF(t.feeding_ps, 0) AS BIGINT) AS input_ps
 FROM ops AS t
-INNER JOIN places AS p ON p.of_place = t.place
 ORDER BY nulls_last!(t.place, t.own_ps DESC, t.op, t.op_type)

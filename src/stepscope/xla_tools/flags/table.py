@@ -40,8 +40,8 @@ def read(library: Library) -> ProtoFile | None:
 
 
 class FlagFacts(NamedTuple):
-    """What a library tells of its flags, as JSON has it. fields: name, type and values of each. reserved:
-    names that once were fields. defaults: by name. helps: default, type and text by variable and name."""
+    """The flags of a library, as in JSON. fields: name, type and values of each. reserved: names that once
+    were fields. defaults: by name. helps: default, type and text by variable and name."""
 
     fields: list[list[Any]]
     reserved: list[str]

@@ -13,14 +13,7 @@
 --   launching_ps | ps | time in which the thread that runs the steps was sampled while it launched ops
 --   launching_ran_ps | ps | for how much of it that thread ran
 --   launching_queued_ps | ps | for how much of it that thread could have run and had no core
-WITH threads AS (
-  SELECT c.run_id, c.host_id, c.source_id, c.name, c.series, AVG(c.value) AS number
-  FROM counter AS c
-  WHERE c.name IN ('threads during recording', 'children cpu') AND c.series <> 'process running'
-  GROUP BY columns!(c, run_id, host_id, source_id, name, series)
-),
-
-launching AS (
+WITH launching AS (
   SELECT
     p.stack_id,
     CAST(sum_where!(p.label = 'dispatch', p.dur_ps) AS DOUBLE) / SUM(p.dur_ps) AS share
@@ -29,40 +22,22 @@ launching AS (
   GROUP BY p.stack_id
 ),
 
-told AS (
+measured AS (
   SELECT
-    columns!(t, run_id, host_id),
-    CASE WHEN t.series LIKE '% running' THEN t.number END AS running_one,
-    CASE WHEN t.series LIKE '% waiting' THEN t.number END AS waiting_one,
-    CASE WHEN t.series LIKE 'later %' THEN t.number END AS later_one,
-    CASE WHEN t.name = 'children cpu' THEN t.number END AS children_one,
-    CAST(NULL AS INTEGER) AS cores_one,
-    CAST(NULL AS DOUBLE) AS launching_one,
-    CAST(NULL AS DOUBLE) AS ran_one,
-    CAST(NULL AS DOUBLE) AS queued_one
-  FROM threads AS t
-  UNION ALL
-  SELECT
-    columns!(c, run_id, host_id),
-    CAST(NULL AS DOUBLE) AS running_one,
-    CAST(NULL AS DOUBLE) AS waiting_one,
-    CAST(NULL AS DOUBLE) AS later_one,
-    CAST(NULL AS DOUBLE) AS children_one,
-    COUNT(DISTINCT c.series) AS cores_one,
+    columns!(c, run_id, host_id, name, series),
+    AVG(c.value) AS number,
     CAST(NULL AS DOUBLE) AS launching_one,
     CAST(NULL AS DOUBLE) AS ran_one,
     CAST(NULL AS DOUBLE) AS queued_one
   FROM counter AS c
-  WHERE c.name = 'core busy'
-  GROUP BY c.run_id, c.host_id
+  WHERE c.name IN ('threads during recording', 'children cpu', 'core busy') AND c.series <> 'process running'
+  GROUP BY columns!(c, run_id, host_id, source_id, name, series)
   UNION ALL
   SELECT
     columns!(m, run_id, host_id),
-    CAST(NULL AS DOUBLE) AS running_one,
-    CAST(NULL AS DOUBLE) AS waiting_one,
-    CAST(NULL AS DOUBLE) AS later_one,
-    CAST(NULL AS DOUBLE) AS children_one,
-    CAST(NULL AS INTEGER) AS cores_one,
+    'launching' AS name,
+    '' AS series,
+    CAST(NULL AS DOUBLE) AS number,
     m.weight_ps * l.share AS launching_one,
     m.cpu_ps * l.share AS ran_one,
     m.queued_ps * l.share AS queued_one
@@ -73,14 +48,14 @@ told AS (
 
 SELECT
   columns!(o, run_id, host_id),
-  SUM(o.running_one) AS running,
-  SUM(o.waiting_one) AS waiting,
-  SUM(o.later_one) AS later,
-  MAX(o.cores_one) AS cores,
-  SUM(o.children_one) AS children,
+  SUM(CASE WHEN o.series LIKE '% running' THEN o.number END) AS running,
+  SUM(CASE WHEN o.series LIKE '% waiting' THEN o.number END) AS waiting,
+  SUM(CASE WHEN o.series LIKE 'later %' THEN o.number END) AS later,
+  NULLIF(COUNT(DISTINCT CASE WHEN o.name = 'core busy' THEN o.series END), 0) AS cores,
+  SUM(CASE WHEN o.name = 'children cpu' THEN o.number END) AS children,
   sum!(o.launching_one) AS launching_ps,
   sum!(o.ran_one) AS launching_ran_ps,
   sum!(o.queued_one) AS launching_queued_ps
-FROM told AS o
+FROM measured AS o
 GROUP BY o.run_id, o.host_id
 ORDER BY nulls_last!(o.run_id, o.host_id)

@@ -16,7 +16,6 @@
 --   bytes_allocated | text | what the allocator holds after it
 --   requested_bytes | text | bytes asked for
 --   fragmentation | text | part of the free bytes that is not in the largest piece
---   bytes_available | text | bytes that the allocator may still take
 SELECT
   columns!(s, ts_ps, name),
   arg!(s.args_json, allocation_bytes) AS allocation_bytes,
@@ -28,8 +27,7 @@ SELECT
   arg!(s.args_json, shape) AS shape,
   arg!(s.args_json, bytes_allocated) AS bytes_allocated,
   arg!(s.args_json, requested_bytes) AS requested_bytes,
-  arg!(s.args_json, fragmentation) AS fragmentation,
-  arg!(s.args_json, bytes_available) AS bytes_available
+  arg!(s.args_json, fragmentation) AS fragmentation
 FROM slice AS s
 WHERE s.source_id = $source_id AND s.name IN ('MemoryAllocation', 'MemoryDeallocation')
 ORDER BY nulls_last!(s.ts_ps, s.id)
