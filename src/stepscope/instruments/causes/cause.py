@@ -37,6 +37,8 @@ class Removal:
     """Picoseconds by step, of other labels."""
     launches: int = 0
     """In a step, which stay and are made from a compiled function."""
+    of_place: frozenset[int] = frozenset()
+    """The stacks that come from its place; empty where none is known, or all of it is of one."""
     by_stack: Mapping[int, GoesAtStack] | None = None
     """What goes at each sampled stack; None where its own label alone does, or no steps after the recording
     were looked at."""
