@@ -15,7 +15,7 @@ from stepscope.instruments.causes.call_paths import CallPath, function_of, has_a
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
-from stepscope.instruments.thresholds import DRAWN, tuned
+from stepscope.instruments.thresholds import tuned
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
@@ -37,7 +37,7 @@ class SideEffectThresholds:
         0.25,
         "what a line does beside launching lies between its launches when these have this part of it, ops "
         "apart, as where it reads each result; no compiled function returns there",
-        fitted_on=DRAWN,
+        fitted_on="a program of JAX that reads each token as it decodes",
         slack=(0.0, inf),
     )
     launches: float = tuned(
