@@ -34,11 +34,18 @@ def one(left_ms: float, low_ms: float, high_ms: float, **more: Any) -> Judgement
     return Judgement(**{**facts, **more})
 
 
+_CHANCE = ("few-steps", "few-samples")
+_AT_MOST_30 = Remains(high_ps=30 * MS)
+
+
 @pytest.mark.parametrize(
     ("found", "known", "said"),
     [
         (one(20, 18, 30), Remains(20 * MS, 18 * MS, 30 * MS), "would take about 20.0 ms"),
-        (one(20, 2, 30), Remains(high_ps=30 * MS), "would take at most 30.0 ms"),
+        (one(20, 2, 30), _AT_MOST_30, "would take at most 30.0 ms"),
+        # Neither steps nor samples tell for sure what the cause is, and where.
+        (one(20, 18, 30, weak=_CHANCE, untraced_ps=90 * MS), _AT_MOST_30, "would take at most 30.0 ms"),
+        (one(20, 18, 30, weak=_CHANCE[1:]), Remains(20 * MS, 18 * MS, 30 * MS), "would take about 20.0 ms"),
         (one(60, 40, 99), Remains(low_ps=40 * MS), "would take at least 40.0 ms"),
         (one(60, 5, 99), Remains(), None),
         (one(0.1, 0, 0.5), Remains(high_ps=MS // 2), None),

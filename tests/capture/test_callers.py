@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stepscope.capture import callers
 from stepscope.capture.callers import Caller
 from stepscope.capture.loops import NOWHERE
 from stepscope.capture.pace import StepWatcher, unsettled, why_no_steps
@@ -63,3 +64,14 @@ def test_rounds_are_as_long_as_they_are_when_nobody_watches(how, round_us, watch
         begin_ns = number * round_us * 1000
         caller.saw(begin_ns, begin_ns, begin_ns + round_us * 1000, True)
     assert caller.tiny(watched) is tiny
+
+
+def test_what_a_caller_weighs_is_worked_out_once_for_each_call(monkeypatch):
+    """An eager program of JAX runs thousands of ops before its steps are known, and asks at each of them."""
+    sorts: list[int] = []
+    monkeypatch.setattr(callers, "sorted", lambda values: sorts.append(1) or sorted(values), raising=False)
+    caller = Caller("jax_op", "matmul")
+    for number in range(3):
+        caller.saw(0, number * S, (number + 1) * S, True)
+        assert [caller.weight_ns() for _ in range(10)] == [(number + 1) * S] * 10
+    assert len(sorts) == 3

@@ -10,7 +10,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call, innermost_function, loop_line
 from stepscope.instruments.causes.dispatch import DispatchCause
 from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
-from stepscope.instruments.causes.side_effects import effects_of_stacks, sampled_effects
+from stepscope.instruments.causes.side_effects import effects_of_stacks, sampled_effects, stacks_of_line
 
 MAIN = CodeLine("train.py", 69, "main")
 
@@ -181,6 +181,29 @@ def test_of_launching_all_lines_of_a_function_go():
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
     assert sampled_effects(StackEvidence(asked, stacks, [0]), function, "dispatch") == {5: 9}
     assert sampled_effects(StackEvidence(asked, stacks, [0]), function, "copy") == {}
+
+
+def test_what_a_line_does_between_its_launches_goes_with_them():
+    """It reads each result, so launching is but a third of it. A line that only makes ready stays."""
+    token, ready = CodeLine("decode.py", 19, "write"), CodeLine("decode.py", 12, "write")
+    paths = {1: (MAIN, token), 2: (MAIN, ready), 3: (MAIN,)}
+    stacks = {0: SampledStacks(frozenset(), paths, {}, frozenset(), {})}
+    rows = [
+        (5, 1, "dispatch", 34),
+        (5, 1, "python", 33),
+        (5, 1, "copy", 33),
+        (5, 1, "compute", 10),
+        (5, 2, "python", 70),
+        (5, 2, "dispatch", 20),
+        (5, 3, "python", 7),
+    ]
+    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
+    evidence, least = StackEvidence(asked, stacks, [0]), DispatchCause().most_of_line
+    assert stacks_of_line(evidence, token, "dispatch") == {1}
+    assert sampled_effects(evidence, token, "dispatch", least) == {5: 76}
+    # Bigger ops are the model.
+    rows[3] = (5, 1, "compute", 30)
+    assert sampled_effects(evidence, token, "dispatch", least) == {}
 
 
 def test_a_line_that_calls_all_of_a_step_takes_along_what_its_function_does():

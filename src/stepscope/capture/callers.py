@@ -97,10 +97,12 @@ class Caller:
         """Whether the latest calls were settled."""
         self.last_end_ns: Optional[int] = None
         self.spans: Deque[Span] = deque(maxlen=_KEPT)
+        self._weight_ns: Optional[int] = None
 
     def saw(self, begin_ns: int, call_ns: int, end_ns: int, settled: bool) -> None:
         """Counts a call. begin_ns: of the step, call_ns: of the call within it."""
         self.spans.append((begin_ns, call_ns, end_ns))
+        self._weight_ns = None
         self.count += 1
         self.settled = self.settled + 1 if settled else 0
         self.latest.append(settled)
@@ -128,8 +130,10 @@ class Caller:
     def weight_ns(self) -> int:
         """Time within its calls if all had been as long as the latest ones' median. Not the sum: on a busy
         machine, one slow call of a hook outweighs thirty short steps."""
-        latest = sorted(end_ns - call_ns for _, call_ns, end_ns in list(self.spans)[-_LATEST:])
-        return latest[(len(latest) - 1) // 2] * self.count
+        if self._weight_ns is None:  # asked of all callers at each call of any
+            latest = sorted(end_ns - call_ns for _, call_ns, end_ns in list(self.spans)[-_LATEST:])
+            self._weight_ns = latest[(len(latest) - 1) // 2] * self.count
+        return self._weight_ns
 
     def tiny(self, watched: float = 1.0) -> bool:
         """True when the loop around it runs so fast that its rounds are hardly steps. watched: how many calls

@@ -73,7 +73,9 @@ def remains(judgement: Judgement) -> Remains:
     saved = _saved(judgement)
     high_ps = max(judgement.mean_ps, judgement.left_ps) if _may_stay(judgement) else judgement.high_ps
     low, high = printed_range(judgement.low_ps, high_ps)
-    if low is not None:
+    if _is_unsure(judgement):
+        saved = None, None, None
+    elif low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
     # A step may be shorter without the profiler than what a bound leaves of one with it.
     whole_ps = min(judgement.mean_ps, judgement.untraced_ps or judgement.mean_ps)
@@ -81,6 +83,12 @@ def remains(judgement: Judgement) -> Remains:
         return Remains(None, None, high_ps, *saved)
     least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * whole_ps else None
     return Remains(None, least_ps, None, *saved)
+
+
+def _is_unsure(judgement: Judgement) -> bool:
+    """Whether chance may have decided both what the cause is and in which line it lies. What goes with
+    another line, no error of these samples tells."""
+    return {"few-steps", "few-samples"} <= set(judgement.weak)
 
 
 def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:

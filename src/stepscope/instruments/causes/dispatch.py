@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
 from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.compute import small_ops
 from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.gain import LeftUntraced
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import QueryRows
-from stepscope.instruments.causes.sampled_lines import LineSearch
+from stepscope.instruments.causes.sampled_lines import LineSearch, StackEvidence
+from stepscope.instruments.causes.side_effects import THRESHOLDS as SIDE_EFFECTS
+from stepscope.instruments.causes.side_effects import goes_by_stack
 from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.thresholds import ANY, DRAWN, MEASURED, tuned
 from stepscope.library.statements import statement
 
@@ -125,9 +132,50 @@ class DispatchCause(LineCause):
         ).rows()
         return replace(found, loop_runs=max(named.runs, passes or 0), loop_unseen=loop is None)
 
+    @property
+    def most_of_line(self) -> float:
+        """Lines that launch go with all that they do between launches."""
+        return SIDE_EFFECTS.between
+
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """Other labels that come from its function, whose ops are then launched from a compiled function."""
-        return replace(super().removal(host, found), launches=launches_of(host) or 0)
+        goes = super().removal(host, found)
+        place = found.place
+        of_place = frozenset() if place is None else self.launching_of(host.stacks, place)
+        return replace(goes, launches=launches_of(host) or ops_of_calls(host), of_place=of_place)
+
+    def launching_of(self, stacks: StackEvidence, place: CodeLine) -> frozenset[int]:
+        """The stacks that come from a function, with the gradients of all ops where it launches these."""
+        gradients = {stack for found in stacks.stacks.values() for stack in found.gradients}
+        of_place = {
+            stack for stack, path in stacks.paths.items() if function_of(place) in map(function_of, path)
+        }
+        took: Counter[bool] = Counter()
+        for _, stack, label, dur_ps in stacks.parts():
+            if label == self.name and stack not in gradients:
+                took[stack in of_place] += dur_ps
+        all_of_it = took[True] >= CALLS.all_of_it * took.total()
+        return frozenset(of_place | gradients if all_of_it else of_place)
+
+    def untraced(self, host: HostSteps, goes: Removal) -> LeftUntraced | None:
+        """What is left of the steps after the recording. Who mends a function does not mend others. Where to
+        launch an op is to run it, those that run for longer may go as well: one big op does what many did."""
+        left, steps = super().untraced(host, goes), host.untraced
+        if left is None or steps is None or goes.by_stack is None or not goes.of_place:
+            return left
+
+        def part_of_place(by_stack: Mapping[int, GoesAtStack]) -> float:
+            here = {
+                stack: at if stack in goes.of_place else at._replace(goes_ps=0.0)
+                for stack, at in by_stack.items()
+            }
+            found = steps.left_without("none", here, host.stacks)
+            return 0.0 if found is None else found.part
+
+        left = left._replace(elsewhere=max(left.part - part_of_place(goes.by_stack), 0.0))
+        if launches_of(host) is not None:
+            return left
+        return left._replace(may_go=part_of_place(goes_by_stack(host.stacks.parts(), (), "compute")))
 
     def one_by_one(self, host: HostSteps) -> float:
         """Ops launched one by one disappear with their launching; compiled ones stay."""
@@ -150,6 +198,14 @@ def caller(host: HostSteps, found: Explanation) -> CodeLine | None:
     call = found.called_from
     loops = host.stacks.loops
     return None if call is None or call.function == "<module>" or function_of(call) in loops else call
+
+
+def ops_of_calls(host: HostSteps) -> int:
+    """How many ops of a mean step run within the calls that launch them, which no launch is recorded of."""
+    if not host.runs_inline:
+        return 0
+    number: int = sum(runs for at, *_, runs in host.ask("computing_ops") if at == "host")
+    return number // host.steps_of_ops
 
 
 def launches_of(host: HostSteps) -> int | None:

@@ -143,6 +143,10 @@ class LeftUntraced(NamedTuple):
     mean_ps: float
     part: float
     error: float
+    elsewhere: float = 0.0
+    """What of that part is the cause's, and comes from elsewhere than its place: it may stay."""
+    may_go: float = 0.0
+    """What may go besides that part."""
 
 
 def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[int, int, int]:
@@ -298,11 +302,14 @@ def _left_untraced(
         min(THRESHOLDS.slowed * usual, THRESHOLDS.slows * goes),
         min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual),
     )
-    without_it = min(usual - slowed / 2 + stays, whole)
-    high = whole if cause == "dispatch" and not calls else usual + error + 2 * stays
+    # Neither run, nor samples, nor what was slow, nor what is launched knows of the others' errors.
+    elsewhere = untraced.typical_ps * untraced.elsewhere / 2
+    without_it = min(usual - slowed / 2 + stays + elsewhere, whole)
+    apart = hypot(error, slowed / 2, stays) + elsewhere
+    high = whole if cause == "dispatch" and not calls else without_it + apart
     return Left(
         round(without_it),
-        round(max(min(usual - error - slowed, without_it), 0)),
+        round(max(without_it - apart - untraced.typical_ps * untraced.may_go, 0)),
         round(min(max(high, without_it), whole)),
         _corrections(recorded, recorded, usual / recorded if recorded else 1.0),
         round(untraced.typical_ps),

@@ -32,6 +32,13 @@ class SideEffectThresholds:
     ops: float = tuned(
         0.2, "when ops run for more of a line's time, it is the model that is called there", slack=ANY
     )
+    between: float = tuned(
+        0.25,
+        "what a line does beside launching lies between its launches when these have this part of it, ops "
+        "apart, as where it reads each result; no compiled function returns there",
+        fitted_on="a program of JAX that reads each token as it decodes",
+        slack=ANY,
+    )
     launches: float = tuned(
         0.1, "a function that launches more than this part of all ops calls the model", slack=ANY
     )
@@ -63,12 +70,10 @@ def stacks_of_line(
 ) -> set[int]:
     """The stacks that come from a line, as `sampled_effects` has them."""
     paths = evidence.paths
-    by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
-    stacks_at_place = {
-        stack_id
-        for stack_id, path in paths.items()
-        if (_passes_function(path, place) if by_function else place in path)
-    }
+    if cause == "dispatch":  # many small calls: no line of the function is the cause
+        in_function = {stack_id: path for stack_id, path in paths.items() if _passes_function(path, place)}
+        return _launching_stacks(evidence.parts(), in_function)
+    stacks_at_place = {stack_id for stack_id, path in paths.items() if place in path}
     others: Counter[CallPath] = Counter()
     for _, stack_id, label, dur_ps in evidence.parts():
         if label != cause and stack_id in paths:
@@ -76,6 +81,19 @@ def stacks_of_line(
     if spent_in is not None and has_all(place, others):
         return {stack_id for stack_id, path in paths.items() if _passes_function(path, spent_in)}
     return stacks_at_place
+
+
+def _launching_stacks(rows: Iterable[StackPart], paths: Mapping[int, CallPath]) -> set[int]:
+    """Of the stacks of a function, those of lines that launch: what they do besides lies between launches."""
+    parts: dict[CodeLine, Counter[str]] = defaultdict(Counter)
+    for _, stack_id, label, dur_ps in rows:
+        if stack_id in paths and label in GOES:
+            parts[paths[stack_id][-1]][label] += dur_ps
+    return {
+        stack_id
+        for stack_id, path in paths.items()
+        if (of_line := parts[path[-1]])["dispatch"] >= THRESHOLDS.between * of_line.total()
+    }
 
 
 def stacks_of_function(evidence: StackEvidence, rows: Iterable[StackPart], place: CodeLine) -> set[int]:
