@@ -37,6 +37,8 @@ class Removal:
     """Picoseconds by step, of other labels."""
     launches: int = 0
     """In a step, which stay and are made from a compiled function."""
+    sure: Mapping[int, GoesAtStack] | None = None
+    """The same without the ops that may stay; None where none may."""
     of_place: frozenset[int] = frozenset()
     """The stacks that come from its place; empty where none is known, or all of it is of one."""
     by_stack: Mapping[int, GoesAtStack] | None = None
