@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from stepscope.capture import stacks, steps_after
+from stepscope.capture.callers import Caller, WatchedCall
 from stepscope.capture.clocks import time_ns
+from stepscope.capture.loops import Site
 from stepscope.capture.plan import RecordingPlan
 from stepscope.capture.recorder import Recorder
 from stepscope.formats._stacks import StackRows
@@ -100,3 +104,36 @@ def test_a_look_at_the_thread_of_the_steps_alone_sees_whether_others_go_on() -> 
     finally:
         ends.set()
         thread.join()
+
+
+def test_those_of_a_weak_mark_are_looked_at_until_another_loop_begins(tmp_path: Path) -> None:
+    """An eager program takes gradients of a tape in its steps, and so does one that sets up."""
+    made = Recorder(RecordingPlan(str(tmp_path / "out"), warmup=1, steps=2, pieces=("stacks",)))
+    begin_ns = time_ns()
+
+    def called(how: str, line: int, number: int) -> str:
+        end_ns = begin_ns + number * 10_000_000
+        site = Site(((1, line),), ((1, line - 1),))
+        made.step(WatchedCall(how, (line,), f"line {line}", end_ns - 5_000_000, end_ns, site=site))
+        return made.course.state
+
+    number = next(number for number in range(1, 30) if called("gradient", 14, number) == "after")
+    assert called("gradient", 14, number + 1) == "after"
+    looking = made.course.observers._stacks
+    assert looking is not None
+    assert looking._wanted.is_set()
+    # What is no surer mark, and of the same loop, is a part of its steps.
+    made.step(
+        WatchedCall("gradient", (15,), "line 15", begin_ns, begin_ns + 1, site=Site(((1, 15),), ((1, 13),)))
+    )
+    assert made.course.state == "after"
+    assert called("function_call", 54, number + 2) == "in doubt"
+    assert looking._ended
+    made.finish()
+
+
+def test_ops_of_jax_are_not_for_while_they_are_watched_they_take_longer() -> None:
+    watching: Any = SimpleNamespace(looks_at_stacks=True)
+    after = steps_after.StepsAfter(watching)
+    assert not after.are_wanted(Caller("jax_op", "matmul"), steps_after.STEPS_BEFORE)
+    assert after.are_wanted(Caller("gradient", "gradients of a tape"), steps_after.STEPS_BEFORE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import hypot
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -258,6 +259,11 @@ def test_launching_elsewhere_than_in_the_function_may_stay(
     assert told is not None
     assert told.elsewhere == pytest.approx(elsewhere)
     assert told.may_go == pytest.approx(may_go)
+    # A tenth of a step computes in the function: compiled ops do so as well.
+    goes = replace(goes, sure=goes.by_stack, by_stack={**(goes.by_stack or {}), 1: GoesAtStack(40.0, 40.0)})
+    told = cause.untraced(host, goes)
+    assert told is not None
+    assert told.elsewhere == pytest.approx(elsewhere + 0.1)
 
 
 def test_steps_that_warm_up_tell_no_pace():

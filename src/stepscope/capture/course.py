@@ -123,11 +123,12 @@ class Course:
             self.observers.resume()
         self._profilers.step_begins(caller.count if call.number is None else call.number + 1)
 
-    def called_beside(self, end_ns: int) -> None:
-        """A call ended that is not a step. If no step has ended for long, the loop of steps is over."""
+    def called_beside(self, call: WatchedCall) -> None:
+        """A call ended that is not a step. If no step has ended for long, the loop of steps is over. After a
+        weak mark, a call that may be the step instead ends the look at the steps after the recording."""
         assert self.pace.anchor is not None
         caller = self.pace.callers[self.pace.anchor]
-        idle_ns = end_ns - max(caller.last_end_ns or 0, self.held_until_ns)
+        idle_ns = call.end_ns - max(caller.last_end_ns or 0, self.held_until_ns)
         if self.state == RECORDING and self.plan.gives_up(idle_ns / 1e9):
             self._output.problem(
                 "fewer steps than asked for",
@@ -136,8 +137,11 @@ class Course:
             )
             self._over = True
             self.end(caller)
-        elif self.state == AFTER and idle_ns > AFTER_NS:
+        elif self.state == AFTER and (idle_ns > AFTER_NS or self._may_be_instead(caller, call)):
             self._leave(caller)
+
+    def _may_be_instead(self, caller: Caller, call: WatchedCall) -> bool:
+        return caller.how in WEAK and Hindsight(caller, self.plan.warmup).counts(call)
 
     def _traced(self, caller: Caller) -> None:
         """All steps for RunMetadata have run."""

@@ -201,7 +201,7 @@ class Recorder:
             self._runs += 1
         if key != anchor:
             if anchor is not None:
-                course.called_beside(call.end_ns)
+                course.called_beside(call)
             return
         number = caller.count - 1 if call.number is None else call.number
         course.observers.step_ended(StepTimes(number, begin_ns, call_ns, call.end_ns))

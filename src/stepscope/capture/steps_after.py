@@ -2,7 +2,6 @@
 
 from .callers import Caller, WatchedCall
 from .observers import Observers
-from .step_check import WEAK
 
 STEPS_BEFORE, STEPS_AFTER = 10, 30
 """How many steps before the recording, or after it, show what a step takes without a profiler."""
@@ -24,9 +23,9 @@ class StepsAfter:
         return first_step < STEPS_BEFORE or self._are_sampled(caller)
 
     def _are_sampled(self, caller: Caller) -> bool:
-        """Whether stacks show where they spend their time. After a weak mark, surer ones are not to be missed
-        for that."""
-        return self._observers.looks_at_stacks and caller.how not in WEAK
+        """Whether stacks show where they spend their time. Ops of JAX take several times as long while each
+        is watched: such steps are no steps without a profiler."""
+        return self._observers.looks_at_stacks and caller.how != "jax_op"
 
     def ended(self, caller: Caller, call: WatchedCall, since_ns: int) -> bool:
         """One of them ended: whether it was the last one wanted. since_ns: when the recording was over."""

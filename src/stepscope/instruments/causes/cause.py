@@ -37,6 +37,8 @@ class Removal:
     """Picoseconds by step, of other labels."""
     launches: int = 0
     """Calls in a step that remain, launched from a compiled function."""
+    sure: Mapping[int, GoesAtStack] | None = None
+    """The same without the ops that may stay; None where none may."""
     of_place: frozenset[int] = frozenset()
     """Stacks that come from its place; empty where none is known, or all of the cause comes from it."""
     by_stack: Mapping[int, GoesAtStack] | None = None

@@ -141,8 +141,12 @@ class DispatchCause(LineCause):
         """Other labels that come from its function, whose ops are then launched from a compiled function."""
         goes = super().removal(host, found)
         place = found.place
-        of_place = frozenset() if place is None else self.launching_of(host.stacks, place)
-        return replace(goes, launches=launches_of(host) or ops_of_calls(host), of_place=of_place)
+        goes = replace(goes, launches=launches_of(host) or ops_of_calls(host))
+        if place is None:
+            return goes
+        # What an op computes, a compiled one computes as well, as far as that is more than to launch it.
+        sure = None if goes.by_stack is None else self.goes_by_stack(host, found, place, 0.0)
+        return replace(goes, sure=sure, of_place=self.launching_of(host.stacks, place))
 
     def launching_of(self, stacks: StackEvidence, place: CodeLine) -> frozenset[int]:
         """The stacks that come from a function, with the gradients of all ops where it launches these."""
@@ -172,7 +176,7 @@ class DispatchCause(LineCause):
             found = steps.left_without("none", here, host.stacks)
             return 0.0 if found is None else found.part
 
-        left = left._replace(elsewhere=max(left.part - part_of_place(goes.by_stack), 0.0))
+        left = left._replace(elsewhere=max(left.part - part_of_place(goes.sure or goes.by_stack), 0.0))
         if launches_of(host) is not None:
             return left
         return left._replace(may_go=part_of_place(goes_by_stack(host.stacks.parts(), (), "compute")))
