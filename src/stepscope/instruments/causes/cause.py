@@ -37,13 +37,13 @@ class Removal:
     """Picoseconds by step, of other labels."""
     launches: int = 0
     """Calls in a step that remain, launched from a compiled function."""
-    sure: Mapping[int, GoesAtStack] | None = None
-    """The same without the ops that may stay; None where none may."""
     of_place: frozenset[int] = frozenset()
     """Stacks that come from its place; empty where none is known, or all of the cause comes from it."""
     by_stack: Mapping[int, GoesAtStack] | None = None
     """The part that disappears at each sampled stack; None if only the cause's own label does, or if no steps
     after the recording were sampled."""
+    sure: Mapping[int, GoesAtStack] | None = None
+    """by_stack without the ops that may remain; None if none may."""
 
 
 class Cause:
