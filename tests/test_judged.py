@@ -236,7 +236,7 @@ def one(cause: str, **more) -> Judgement:
         (
             one("input", stage="Shuffle (ShuffleDatasetV3:1)", spoken=".shuffle", remade=(9, 9)),
             "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); .shuffle holds it up. "
-            "9 new iterators in 9 steps: each begins anew.",
+            "9 new iterators in 9 steps: each starts over.",
         ),
         (
             one("python", place=CodeLine("train.py", 31, "Tokens.f1")),
@@ -286,7 +286,7 @@ def one(cause: str, **more) -> Judgement:
         (
             one("unknown"),
             "The recording does not show where 60.0 % of a step (60.0 ms of 100 ms) goes. `stepscope record` "
-            "samples what the threads of a Python program do, and would tell.",
+            "samples what the threads of a Python program do, and would show it.",
         ),
         (
             one("unknown", sampled=True),

@@ -437,7 +437,7 @@ debugging-switches: Switches for debugging were on
     compiled otherwise: torch.autograd.set_detect_anomaly, CUDA_LAUNCH_BLOCKING, jax_debug_nans,
     jax_debug_infs, jax_disable_jit, jax_check_tracer_leaks, tf.config.run_functions_eagerly,
     tf.debugging.enable_check_numerics, tf.data.experimental.enable_debug_mode. `stepscope record` notes those
-    that are on while it records. They slow steps; how much, nothing tells but a recording without them.
+    that are on while it records. They slow steps; only a recording without them shows how much.
     To do: Switch them off where nothing is debugged, and record again.
 
 doubtful-module: A file of a dump folder was read in part

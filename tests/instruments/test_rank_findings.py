@@ -52,4 +52,4 @@ def test_of_two_ranks_one_is_late(tmp_path: Path):
     assert (row["participant"], row["severity"], row["ranks"]) == ("rank-1", "high", 2)
     assert row["caused_share"] > 0.99
     assert row["impact_ps"] == pytest.approx(160 * 400 * US, rel=0.02)
-    assert row["reason"] == "Its steps do not tell what it does longer than the others."
+    assert row["reason"] == "Its steps do not show what takes it longer than the others."

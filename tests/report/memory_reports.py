@@ -85,8 +85,8 @@ MEMORY: dict[str, AllocatorMemory] = {
     "one total that does not fit": _held(_ONE, totals=9, contradictions=1),
     "totals that do not fit": _held(_ONE, totals=9000, contradictions=1200),
     "rounded up": _memory(replace(_X, requested_bytes=_X.bytes - 1000)),
-    "in pieces": _held(_ONE, pools=[Pool(5 * US, 0.25, None), Pool(8 * US, 0.5, None)]),
-    "in pieces, unknown at the peak": _held(_ONE, pools=[Pool(8 * US, 0.5, None)]),
+    "in pieces": _held(_ONE, pools=[Pool(5 * US, 0.25), Pool(8 * US, 0.5)]),
+    "in pieces, unknown at the peak": _held(_ONE, pools=[Pool(8 * US, 0.5)]),
     "one never freed": _memory(_W, never_freed=(_W,)),
     "two never freed": _memory(_W, _W, never_freed=(_W, _W)),
     "never freed, of a call": _memory(

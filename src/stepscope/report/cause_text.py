@@ -214,7 +214,7 @@ def _remade(judgement: Judgement) -> str:
     if judgement.remade is None:
         return ""
     made, steps = judgement.remade
-    return f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
+    return f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each starts over"
 
 
 _LOADER_WORK = {"unpickling": "unpickles what workers sent", "workers": "starts and ends workers"}
@@ -358,9 +358,9 @@ def _unknown(judgement: Judgement) -> str:
     if judgement.launches_alone:
         return (
             f"{before}: of the accelerator only launches were recorded. The full trace level with CUPTI on "
-            "the library path would tell"
+            "the library path would show it"
         )
-    return f"{before}. `stepscope record` samples what the threads of a Python program do, and would tell"
+    return f"{before}. `stepscope record` samples what the threads of a Python program do, and would show it"
 
 
 _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {

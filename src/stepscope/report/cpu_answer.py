@@ -39,7 +39,7 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
                     f", only that {units.count(least, 'thread')} ran ops at once: predictions assume no more"
                 )
             yield (
-                f"The pipeline keeps {shown} cores busy ({source}). The recording does not tell how many "
+                f"The pipeline keeps {shown} cores busy ({source}). The recording does not show how many "
                 f"there are{has}."
             )
     # Where functions mostly wait for a thread, their work says little of how fast they could be.

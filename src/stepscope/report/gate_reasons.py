@@ -68,7 +68,7 @@ def _unclear(judged: Judged) -> str:
 
 def missing_text(names: Iterable[str]) -> str:
     """The figures that the candidate lacks."""
-    return f"the candidate's recordings do not tell their {', '.join(FIGURES[name] for name in names)}"
+    return f"the candidate's recordings have no {', '.join(FIGURES[name] for name in names)}"
 
 
 def _nothing_common(judged: Judged) -> str:

@@ -250,7 +250,7 @@ def _competing(judgement: Judgement) -> list[str]:
     if found is None:
         return []
     if found.who == "children":
-        return [f"Processes that it started had {found.number:.1f} cores meanwhile."]
+        return [f"Processes that it started had {found.number:.1f} cores in that time."]
     place = "" if found.place is None else f", in {place_of(found.place)}"
     return [
         f"Its input pipeline had {found.number:.1f} threads that computed, or waited to, meanwhile{place}."

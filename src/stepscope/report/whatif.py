@@ -31,7 +31,7 @@ _STEPS = (
     Column("steps", "int", "Steps", "steps that were replayed"),
     Column("recorded_ps", "ps", "Recorded", "a mean step as it was recorded"),
     Column("replayed_ps", "ps", "Replayed", "the same replayed, with nothing changed"),
-    Column("held_ps", "ps", "Held", "time of it in which the program waits for what nobody recorded"),
+    Column("held_ps", "ps", "Held", "time of it in which the program waits for something unrecorded"),
     Column(
         "then_ps", "ps", "Then", "a mean step after the change; empty where the replay misses the recording"
     ),
@@ -174,7 +174,7 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
     if steps.then_ps is None:
         yield (
             f"No prediction: replayed as it was recorded, a step takes {_ps(steps.replayed_ps)} instead of "
-            f"{_ps(steps.recorded_ps)}. Something that nobody recorded holds the steps up."
+            f"{_ps(steps.recorded_ps)}. Something unrecorded holds the steps up."
         )
         return
     what = _changed(change)
@@ -189,7 +189,7 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
         yield f"What is longest then: {parts}."
     if steps.held_ps > MISSES * steps.recorded_ps:
         held = _ps(steps.held_ps)
-        yield f"For {held} of a step the program waits for what nobody recorded: that stays as it is."
+        yield f"For {held} of a step the program waits for something unrecorded: that time stays."
 
 
 def _changed(change: DurationChange) -> str:

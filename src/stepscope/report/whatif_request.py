@@ -116,6 +116,6 @@ def _workers(trace: OpenTrace, workers: int, title: str) -> Report:
     outcome = threads.ask(first.diagnosis, [threads.Setting(load.stage.number, workers)])
     if outcome is None or first.diagnosis.step_ps is None:
         raise NothingFound(
-            "The recording does not tell how long a step takes", seen=NO_BATCHES, todo=RECORD_BATCHES
+            "The recording does not show how long a step takes", seen=NO_BATCHES, todo=RECORD_BATCHES
         )
     return whatif.pipeline_answer(title, workers, load.stage.name, first.diagnosis.step_ps, outcome)

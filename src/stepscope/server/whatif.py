@@ -48,7 +48,7 @@ def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str,
     )
     if outcome is None or diagnosis.step_ps is None:
         raise NothingFound(
-            "The recording does not tell how long a step takes.", seen=NO_BATCHES, todo=RECORD_BATCHES
+            "The recording does not show how long a step takes.", seen=NO_BATCHES, todo=RECORD_BATCHES
         )
     then = outcome.prediction
     return {

@@ -13,7 +13,7 @@ from stepscope.instruments.thresholds import ANY, tuned
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdleThresholds(CauseThresholds):
-    """From where on launching is named with an idle accelerator."""
+    """From this share on, launching is named with an idle accelerator."""
 
     launching: float = tuned(0.5, "launching is named where it takes this part of the idle time", slack=ANY)
 

@@ -1,4 +1,4 @@
-"""Waiting for input: the stage that holds the program up, or the Python that a loader runs."""
+"""Waiting for input: the stage that limits the program, or the Python that a loader runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class InputThresholds(CauseThresholds):
 
 
 class LimitingStage(NamedTuple):
-    """The stage that holds the program up most."""
+    """The stage that limits the program most."""
 
     name: str | None = None
     place: CodeLine | None = None
@@ -64,13 +64,13 @@ class LimitingStage(NamedTuple):
     spoken: str | None = None
     """As the user wrote it."""
     function: CodeLine | None = None
-    """The function of the program's that it calls, where the capture tells."""
+    """The program's function that it calls, if the capture shows it."""
     kept: FilterYield | None = None
-    """What a filter right behind it keeps, where that is little."""
+    """The yield of a filter right behind it, if that is low."""
     fill: BufferFill | None = None
-    """What a shuffle right behind it draws, where that is much more than it hands on."""
+    """The elements that a shuffle right behind it draws, if that is many more than it hands on."""
     position: int | None = None
-    """As the program counts its transformations."""
+    """Its number among the program's transformations."""
 
 
 class InputCause(LineCause):
@@ -82,11 +82,11 @@ class InputCause(LineCause):
 
     @property
     def search(self) -> LineSearch:
-        """By functions: what makes a batch in the thread that asks for it may be of many lines."""
+        """By functions: a batch may be made by many lines of the thread that asks for it."""
         return LineSearch(by_function=True, most_of=self.thresholds.made)
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """The stage, and the Python of it where that takes the time."""
+        """The stage, and its Python if that takes the time."""
         stage = limiting_stage(host.ask)
         least: float | None = self.thresholds.loader * share
         if stage.name is None and (queue := awaited_queue(host)) is not None:
@@ -142,7 +142,8 @@ class InputCause(LineCause):
 
 
 def awaited_queue(host: HostSteps) -> LimitingStage | None:
-    """The queue of the graph that the steps of a host wait for most; what fills it is its stage."""
+    """The queue of the graph that the steps of a host wait for most; whatever fills it counts as its
+    stage."""
     rows = host.ask("awaited_queues")
     if not rows:
         return None
@@ -154,8 +155,8 @@ def awaited_queue(host: HostSteps) -> LimitingStage | None:
 
 
 def only_function(ask: AskHost) -> LimitingStage:
-    """The transformation of a host's pipelines that calls a function of the program, where all others only
-    hand on what it makes. Where no stage is known to limit, the wait is for that function."""
+    """The transformation of a host's pipelines that calls a function of the program, if all others only hand
+    its elements on. Without a known limiting stage, the wait is for that function."""
     works = [row for row in ask("written_stages") if row[0] not in _HAND_ON and not is_iterator(row[0])]
     if len(works) != 1:
         return LimitingStage()
@@ -186,7 +187,7 @@ _HAND_ON = frozenset(
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:
-    """The stage of a host's pipelines that holds its program up most."""
+    """The stage of a host's pipelines that limits its program most."""
     rows = ask("limiting_stage")
     if not rows:
         return LimitingStage()

@@ -14,7 +14,7 @@ from stepscope.instruments.step_breakdown import labels
 from stepscope.library.statements import statement
 
 _MOST = 0.5
-"""What takes this part of the wait for input is named."""
+"""Work with at least this part of the wait for input is named."""
 
 
 def loader_work(evidence: StackEvidence) -> tuple[LoaderWork, float] | None:

@@ -16,7 +16,8 @@ from stepscope.library.statements import statement
 
 _LOCKS = frozenset({"acquire", "__enter__"})
 _USUALLY = 0.75
-"""Who is in a line for this part of the other time as well is there whether anybody waits or not."""
+"""A thread that is in a line for this part of the other time as well is there whether anything waits or
+not."""
 
 
 def line_beside_lock(evidence: StackEvidence, place: CodeLine, most: float) -> CodeLine | None:

@@ -1,5 +1,5 @@
-"""A line of the program that takes much of a step under several labels, of which none stands out: what is
-copied for Python to compute with is one thing to mend."""
+"""A line of the program that takes much of a step under several labels, none of which stands out: data that
+is copied for Python to compute with is one thing to fix."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from stepscope.instruments.step_breakdown.labels import OF_LINES, STORES, Label
 
 _OPS: tuple[Label, ...] = ("compute",)
 _MOST_OF_STEP, _NEARLY_ALL = 0.5, 0.9
-"""What takes this part of a step beside the training limits it. A label with nearly all of it tells that."""
+"""Work beside the training with this part of a step limits it, unless one label has nearly all of it."""
 WHOLE = GoesAtStack(1.0, 1.0)
-"""All of the time at a stack goes."""
+"""All of the time at a stack disappears."""
 _OTHER_BATCHES = 2
-"""Batches that a function draws in a step, beside that of the step, where it loops over them."""
+"""The batches that a function must draw in a step, beside the step's own, to count as a loop over them."""
 
 
 class MixedLine(NamedTuple):
-    """A line, and what labels take of a mean step in it, the longest first."""
+    """A line, and the time of its labels in a mean step, the longest first."""
 
     line: CodeLine
     parts: tuple[LabelShare, ...]
     by_step: Mapping[int, int] = {}
-    """Picoseconds by step of what is beside the training; empty for other lines."""
+    """Picoseconds by step of the work beside the training; empty for other lines."""
     goes: Mapping[int, GoesAtStack] = {}
     """Its part at each sampled stack, by step."""
     stores: Stored | None = None
@@ -170,7 +170,7 @@ def _goes(
 
 
 def mixed_line(host: HostSteps) -> MixedLine | None:
-    """The line with most of such time, where samples see it and all of it together stands out."""
+    """The line with most of such time, if samples show it and its labels together stand out."""
     if not host.stacks.stacks or not host.whole_ps:
         return None
     paths = {stack: path for stacks in host.stacks.stacks.values() for stack, path in stacks.paths.items()}

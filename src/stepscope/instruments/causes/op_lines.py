@@ -17,7 +17,7 @@ from stepscope.instruments.causes.traced_calls import SliceName, TimedSlice
 from stepscope.library.statements import Query, statement
 
 _GRADIENT = "autograd::engine::evaluate_function"
-"""How the names of slices begin in which PyTorch computes the gradient of an op."""
+"""The beginning of the names of slices in which PyTorch computes the gradient of an op."""
 _Role = Literal["own", "gradient", "asked", "other"]
 
 

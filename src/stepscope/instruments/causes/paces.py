@@ -49,7 +49,7 @@ class PaceThresholds:
 
 THRESHOLDS = PaceThresholds()
 HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
-"""Causes that consist of what a profiler records, event by event."""
+"""Causes whose time a profiler records event by event."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Paces:
     """Events of a traced step, over all threads."""
 
     def ratio(self, cause: str, took_ps: float, left_ps: float) -> float:
-        """What is left of a step without a profiler, as part of the same with one. took_ps: what the cause
-        takes of a typical step; left_ps: the rest of it."""
+        """The remaining time of a step without a profiler, as a part of that with one. took_ps: the cause's
+        time in a typical step; left_ps: the rest of it."""
         if left_ps <= 0:
             return 1.0
         call = None
@@ -83,8 +83,8 @@ class Paces:
         return min(max(1 - cost_ps / left_ps, THRESHOLDS.least_ratio), 1.0)
 
     def unexplained_ps(self) -> float:
-        """By how much steps take longer with a profiler than its events cost: it traced calls of Python, or
-        kept stacks and shapes, and nothing tells of which part of a step that is."""
+        """The factor by which steps take longer with a profiler than its events cost: it traced calls of
+        Python, or kept stacks and shapes, and the recording does not show in which part of a step."""
         return max(self.traced_ps - self.untraced_ps - self.events * THRESHOLDS.event_ps * 2, 0.0)
 
 

@@ -39,9 +39,9 @@ class CallingOp(NamedTuple):
 
     op: str | None = None
     op_type: str | None = None
-    """Of the one that takes longest."""
+    """Name of the longest one."""
     all_ps: int = 0
-    """How long all of them take."""
+    """Time of all of them."""
 
 
 class PythonCause(LineCause):
@@ -57,7 +57,7 @@ class PythonCause(LineCause):
         return LineSearch(of_loop=True)
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """The line, and the op that calls it where one does."""
+        """The line, and the op that calls it, if one does."""
         op = calling_op(host.ask)
         if op.all_ps <= self.thresholds.called_back * ps_per_step * len(host.steps):
             return super().explain(host, share, ps_per_step)

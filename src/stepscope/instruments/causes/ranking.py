@@ -1,4 +1,4 @@
-"""Ranks the labels of a step: which of them limits it, and what is known of that."""
+"""Ranks the labels of a step: which one limits it, with the evidence."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from stepscope.library.statements import Query
 
 
 def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
-    """What limits the steps of each host, those with most time in steps first. name: judges this instead of
-    what ranks first."""
+    """The judgement of each host, those with most time in steps first. name: judge this cause instead of the
+    one that ranks first."""
     cache = QueryCache(query)
     judged = [
         judge_host(HostSteps(cache, *host, steps, weigh), name)
@@ -50,8 +50,8 @@ def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
 
 
 def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
-    """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
-    itself. What ranks first is the same whether it was asked for or not."""
+    """The judgement of a host by the cause that ranks first, or by the named one. The ranking does not depend
+    on the name."""
     weighed, top = weigh(host.steps, host.contention), host.top_op
     ranked = _first_ranked(host, weighed)
     if name is not None and name != ranked.cause:
@@ -89,7 +89,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
 
 
 class _Ranked(NamedTuple):
-    """A cause, what it takes of the steps, and its line where several labels share one."""
+    """A cause, its share of the steps, and its line if several labels share one."""
 
     cause: CauseName
     share: float
@@ -177,7 +177,7 @@ def garbage_of(host: HostSteps) -> GarbageCollection | None:
 
 
 def _step_without(host: HostSteps, name: CauseName, aside: MixedLine | None) -> gain.Left | None:
-    """How long a mean step would be without what is beside the training; None where that is not the cause."""
+    """The length of a mean step without the work beside the training; None if that is not the cause."""
     if aside is None or not aside.aside:
         return None
     took, untraced = aside.by_step, None
@@ -214,7 +214,7 @@ def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, sha
 
 
 def _compiling(steps: Sequence[TimedStep]) -> int | None:
-    """How many steps compile; None where none does, or others have a good part of that time."""
+    """The number of steps that compile; None if none does, or if others have a good part of that time."""
     compiling = [step.sums.get("compile", 0) for step in steps if step.kind == "compile"]
     all_ps = sum(step.sums.get("compile", 0) for step in steps)
     return len(compiling) if compiling and sum(compiling) >= _IN_FEW * all_ps else None
@@ -269,7 +269,7 @@ def _longer_of(held_up: LabelShare, part: LabelShare, contention: Contention | N
 
 
 def weigh(judged: Sequence[TimedStep], contention: Contention | None) -> Weighed:
-    """What labels take of steps, and which of them limits these as far as labels tell."""
+    """The shares of labels in steps, and which of them limits these as far as labels show."""
     parts = parts_of([(step.dur_ps, step.sums) for step in judged])
     return Weighed(
         parts,

@@ -20,8 +20,8 @@ step."""
 
 
 def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[SharedLine, ...]:
-    """What the line of a cause takes of a mean step, and what the second one does; nothing where one line has
-    most of it, as far as samples tell."""
+    """The shares of the cause's line and of the second line in a mean step; nothing if one line has most of
+    it, as far as samples show."""
     first = _sampled_line(host, name, found)
     if first is None:
         return ()
@@ -39,7 +39,7 @@ def lines_of(host: HostSteps, name: CauseName, found: Explanation) -> tuple[Shar
 
 
 def _sampled_line(host: HostSteps, name: CauseName, found: Explanation) -> CodeLine | None:
-    """The line of a cause that lies in one, as samples tell it."""
+    """The line of a cause, if it lies in one, as samples show it."""
     sampled = name in OF_LINES and found.op is None and host.stacks.stacks
     return (found.spent_in or found.place) if sampled else None
 

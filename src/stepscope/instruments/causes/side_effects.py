@@ -1,7 +1,5 @@
-"""What goes with a line: when it is mended, other parts of the steps that come from it go as well.
-
-A constant that is made in every step is copied, and Python makes ready what is copied.
-"""
+"""Time that disappears with a line: when it is fixed, other parts of the steps that come from it disappear as
+well. A constant that is made in every step is copied, and Python prepares the copy."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.thresholds import ANY, tuned
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
-"""Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
+"""Labels that a line causes by itself. Ops, the input and compilation have other causes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SideEffectThresholds:
-    """When a line goes as a whole."""
+    """When a line disappears as a whole."""
 
     most_of_line: float = tuned(
         0.65,

@@ -16,7 +16,7 @@ from stepscope.library.statements import Query, statement
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompileThresholds(CauseThresholds):
-    """When compiling is a habit, and is judged with the steps that averages leave out."""
+    """When compiling happens again and again, and is judged with the steps that averages leave out."""
 
     stands_out: float = tuned(0.25, STANDS_OUT, slack=(0.019, inf), by=("run_metadata/xla_cluster.pb",))
     again: int = tuned(
@@ -58,7 +58,7 @@ def timed_steps(query: Query) -> list[TimedStep]:
 
 
 def steps_by_host(query: Query) -> dict[tuple[str, str], list[TimedStep]]:
-    """The same by run and host."""
+    """All of them by run and host."""
     found: dict[tuple[str, str], list[TimedStep]] = defaultdict(list)
     for step in timed_steps(query):
         found[step.run_id, step.host_id].append(step)

@@ -21,11 +21,11 @@ class TopOp(NamedTuple):
     """The longest op of the type."""
     op_type: str | None = None
     share: float | None = None
-    """What the type takes of the time of all that compute."""
+    """The type's share of the time of all ops that compute."""
     launched: float = 0.0
     """The part of all that is launched on devices that is of the type."""
     on_device: bool = False
-    """Whether it is known of devices."""
+    """Whether it ran on devices."""
 
     is_product: bool = False
     """Whether the type is a product of matrices or a convolution."""
@@ -40,7 +40,7 @@ class TopLayer(NamedTuple):
     layer: str | None = None
     """A scope, or a line of the program."""
     share: float | None = None
-    """What it takes of the time of all that compute."""
+    """Its share of the time of all ops that compute."""
 
 
 class TopLine(NamedTuple):
@@ -49,7 +49,7 @@ class TopLine(NamedTuple):
     line: str
     """File and number."""
     share: float
-    """What they take of the time of all that compute."""
+    """Their share of the time of all ops that compute."""
     gradients_too: bool
     """Whether any of it is gradients."""
 
@@ -68,10 +68,8 @@ class TopKind(NamedTuple):
 
 
 def top_op_of(ask: AskHost) -> TopOp:
-    """What computes longest, on devices where there are any. Ops of the input pipeline are left out.
-
-    ask: asks about the host.
-    """
+    """The type of op that computes longest, on devices if there are any. Ops of the input pipeline are left
+    out. ask: asks about the host."""
     top = _top_kind(ask)
     if top is None:
         return TopOp()

@@ -24,7 +24,7 @@ from stepscope.library.statements import Query, statement
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TracedThresholds:
-    """How much traced calls have to tell, and how many are looked at."""
+    """How much traced calls must show, and how many are read."""
 
     slices: int = tuned(
         500_000,
@@ -100,7 +100,7 @@ def outermost_call(query: Query, label: str, sources: Sequence[int]) -> CodeLine
 
 
 def _most(weights: Counter[_Place | None]) -> _Place | None:
-    """The place of most of the time; None where none has most of it."""
+    """The place with most of the time; None if no place has most of it."""
     if not weights:
         return None
     place, most = max(weights.items(), key=lambda found: (found[1], str(found[0] or "")))

@@ -1,4 +1,4 @@
-"""Time of which nothing is known, but where samples tell it the line in which it passes."""
+"""Unexplained time, and the line in which it passes if samples show it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stepscope.instruments.thresholds import ANY, tuned
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnknownThresholds(CauseThresholds):
-    """When the cause is not known either."""
+    """When unexplained time hides the cause."""
 
     stands_out: float = tuned(
         0.4,
@@ -50,7 +50,7 @@ def sampled_call(host: HostSteps, least: float) -> tuple[str, float] | None:
 
 
 class UnknownCause(Cause):
-    """Nothing is known."""
+    """Unexplained time."""
 
     name = "unknown"
     thresholds: UnknownThresholds = UnknownThresholds()
@@ -70,7 +70,7 @@ class UnknownCause(Cause):
         )
 
     def awaited_ps(self, host: HostSteps, ps_per_step: int) -> int | None:
-        """What of a mean step passes in calls that wait for a device, none of whose work was recorded."""
+        """The time of a mean step in calls that wait for a device, none of whose work was recorded."""
         waits: dict[int, int] = dict(host.ask("waits_for_device"))
         waited_ps = round(sum(waits.get(step.id, 0) for step in host.steps) / len(host.steps))
         return min(waited_ps, ps_per_step) if waited_ps >= self.thresholds.waits * ps_per_step else None
@@ -83,7 +83,8 @@ class UnknownCause(Cause):
         return place if in_line >= self.thresholds.of_line * sum(took.values()) else None
 
     def hides_the_rest(self, parts: Sequence[LabelShare]) -> bool:
-        """Whether more is unknown than of any label known, and enough for any cause to hide in it."""
+        """Whether the unexplained time is longer than any label, and long enough for any cause to hide in
+        it."""
         share = {part.label: part.share for part in parts}
         known = max((part for label, part in share.items() if label != self.name), default=0.0)
         return share.get(self.name, 0.0) >= max(self.thresholds.stands_out, known)

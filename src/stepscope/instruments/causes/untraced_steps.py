@@ -20,12 +20,12 @@ from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.labels import Label
 
 FEW_LOOKS, FEW_STEPS = 50, 10
-"""Fewer tell nothing that is worth comparing."""
+"""Fewer steps or samples are not worth comparing."""
 _Place = tuple[CallPath, Label | None]
 
 
 class UntracedLooks(NamedTuple):
-    """Looks at one stack."""
+    """Samples of one stack."""
 
     stack_id: int
     looks: int
@@ -41,7 +41,7 @@ class GoesAtStack(NamedTuple):
 
 
 class UntracedSteps(NamedTuple):
-    """Steps without a profiler, and the looks at them."""
+    """Steps without a profiler, and their samples."""
 
     durations_ps: Sequence[float]
     seen: Sequence[UntracedLooks]
@@ -54,8 +54,8 @@ class UntracedSteps(NamedTuple):
     def left_without(
         self, cause: str, traced: Mapping[int, GoesAtStack], evidence: StackEvidence
     ) -> LeftUntraced | None:
-        """What is left of such a step. traced: by stack, what goes of the recorded steps. None where too
-        little was seen."""
+        """The remaining time of such a step. traced: by stack, the part of the recorded steps that
+        disappears. None if too little was sampled."""
         number, whole_ps = sum(seen.looks for seen in self.seen), sum(seen.weight_ps for seen in self.seen)
         if number < FEW_LOOKS or len(self.durations_ps) < FEW_STEPS:
             return None
@@ -93,7 +93,7 @@ def _places(evidence: StackEvidence) -> Mapping[int, _Place]:
 
 
 def _stack_share(cause: str, seen: UntracedLooks, evidence: StackEvidence) -> float:
-    """What goes of a place that no recorded step was at: what its stack stands for tells."""
+    """The part that disappears of a place outside all recorded steps, by the label of its stack."""
     ran = None if seen.active_ps is None else seen.active_ps / seen.weight_ps
     for stacks in evidence.stacks.values():
         if (meaning := stacks.meanings.get(seen.stack_id)) is not None:

@@ -17,7 +17,7 @@ from stepscope.instruments.thresholds import ANY, tuned
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WaitThresholds(CauseThresholds):
-    """Which line waits, and whether it goes as a whole."""
+    """Which line waits, and whether it disappears as a whole."""
 
     stands_out: float = tuned(
         0.25, STANDS_OUT, slack=(0.008, 0.831), by=("tf1/unfed.tar.xz", "chrome/jax.trace.json.gz")
@@ -36,7 +36,7 @@ class WaitThresholds(CauseThresholds):
 
 
 _NEARLY_ALL = 0.9
-"""What has this part of the waiting is all of it, but for what samples miss."""
+"""Storing with this part of the waiting is all of it, except for time that samples miss."""
 
 
 _MOST = 0.5
@@ -50,8 +50,8 @@ def _late_copy(host: HostSteps, ps_per_step: int) -> str | None:
 
 
 def _storing_op(host: HostSteps, found: Explanation, ps_per_step: int) -> Explanation | None:
-    """The op of a graph that writes a file or a stream for most of it, with the line that made the op; None
-    where none does."""
+    """The op of a graph that writes a file or a stream for most of the wait, with the line that made it; None
+    if there is none."""
     ops: list[tuple[str, str, int]] = host.ask("storing_ops")
     if not ops or ops[0][2] < _MOST * ps_per_step:
         return None
@@ -61,7 +61,8 @@ def _storing_op(host: HostSteps, found: Explanation, ps_per_step: int) -> Explan
 
 
 def _storing_call(host: HostSteps, found: Explanation) -> Explanation:
-    """The call that stores something for most of it, as what runs there; the same where none does."""
+    """The call that stores something for most of the wait, as its op type; the explanation unchanged if there
+    is none."""
     call = None if found.late_copy else traced_calls.storing_call(host.query, host.sources)
     return found if call is None else replace(found, op_type=call)
 
@@ -74,8 +75,8 @@ class WaitCause(LineCause):
     thresholds: WaitThresholds = WaitThresholds()
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """Its line, whether that stores, the op that does, and what another thread runs while it waits for a
-        lock."""
+        """Its line, whether that line stores, the op that does, and what another thread runs while it waits
+        for a lock."""
         found = replace(super().explain(host, share, ps_per_step), late_copy=_late_copy(host, ps_per_step))
         if found.place is None or not host.stacks.stacks:
             return _storing_op(host, found, ps_per_step) or _storing_call(host, found)

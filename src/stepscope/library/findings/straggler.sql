@@ -130,7 +130,7 @@ SELECT
   m.label,
   m.beyond_ps AS more_ps,
   CASE
-    WHEN m.label IS NULL THEN 'Its steps do not tell what it does longer than the others.'
+    WHEN m.label IS NULL THEN 'Its steps do not show what takes it longer than the others.'
     WHEN m.label = 'input' THEN 'Its steps wait longer for input than those of the other ranks.'
     WHEN m.label = 'compute' THEN 'Its steps compute longer than those of the other ranks.'
     WHEN m.label = 'compile' THEN 'Its steps trace or compile longer than those of the other ranks.'
