@@ -308,6 +308,41 @@ def test_steps_of_a_host_that_queues_are_those_of_the_device(tmp_path):
     ]
 
 
+def test_what_was_launched_before_the_recording_is_no_part_of_its_first_step(tmp_path):
+    """The profiler starts while the device still computes two steps that the host launched before."""
+    events = queued(QUEUES)
+    for event in events:
+        if event["cat"] == "kernel":
+            event["ts"] += 200
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9}
+    before = [
+        {
+            **kernel,
+            "ts": 3 + 20.0 * at,
+            "dur": 20.0,
+            "args": {"correlation": 900 + at, "device": 0, "stream": 9},
+        }
+        for at in range(10)
+    ]
+    with opened(tmp_path, [*before, *events]) as trace:
+        steps = trace.query("SELECT ts_ps, dur_ps FROM step ORDER BY ts_ps").rows()
+    # The last kernel from before ends at 203 µs, the first step's work at 300.
+    assert steps[0] == (203_000_000, 97_000_000)
+    assert [dur_ps for _, dur_ps in steps[1:]] == [95_000_000] * 4
+
+
+def test_steps_of_a_device_that_lack_launches_tell_nothing_of_what_ran_before(tmp_path):
+    """Work without a launch follows work with one: some calls were not recorded."""
+    events = queued(QUEUES)
+    unknown = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9}
+    for at, ts in enumerate((1.0, 300.25)):
+        own = {"correlation": 900 + at, "device": 0, "stream": 9}
+        events.append({**unknown, "ts": ts, "dur": 0.5, "args": own})
+    with opened(tmp_path, events) as trace:
+        steps = trace.query("SELECT ts_ps, dur_ps FROM step ORDER BY ts_ps").rows()
+    assert steps[0] == (0, 100_000_000)
+
+
 def test_steps_that_only_queue_are_shorter(tmp_path):
     """Of one step it is not known what it launched, so that the device's steps are not known."""
     events = queued(QUEUES)
