@@ -48,4 +48,5 @@ class SetupCause(LineCause):
         if first_ps >= max(self.thresholds.most * all_ps, 1):
             return found
         of_code_ps = sum(row[2] for row in rows if "Unload" in row[0])
-        return replace(found, allocating=Allocating(name, calls, took_ps, all_ps, of_code_ps))
+        on_host_ps = sum(row[2] for row in rows if "Host" in row[0])
+        return replace(found, allocating=Allocating(name, calls, took_ps, all_ps, of_code_ps, on_host_ps))
