@@ -778,6 +778,11 @@ unnamed-metadata: Events whose name is missing
     The file refers to names by number and does not hold all of them. Such events are called by their number.
     To do: Nothing; a tool cut or merged the recording.
 
+unread-beside-events: Events outside of the event array
+    Some writers of Chrome traces keep stacks that were sampled (samples), or what the system traced
+    (systemTraceEvents), beside the events. stepscope reads the events only.
+    To do: Look at the file in ui.perfetto.dev or speedscope.app, which show the samples.
+
 value-shortened: Values that were shortened
     These events are larger than 16 MiB: only the size of their long values was kept.
     To do: Nothing.
