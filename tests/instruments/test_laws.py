@@ -121,6 +121,12 @@ def test_a_recording_may_end_between_a_launch_and_its_kernel(tmp_path):
     assert broken_laws(tmp_path, launches(40, lost=range(39, 40))) == []
 
 
+def test_the_only_launch_without_a_kernel_is_told(tmp_path):
+    headline, _, broken = told(tmp_path, launches(1, lost=range(1)))
+    assert broken == ["work_launched"]
+    assert any(line.startswith("1 launch, 0 kernels: all of the device's work") for line in headline)
+
+
 def test_a_device_may_be_behind_when_a_recording_ends(tmp_path):
     """The host launches all at once; the kernels of the second half are not over before the end."""
     events = launches(40, gap=1.25, lost=range(20, 40))
