@@ -757,8 +757,8 @@ truncated-input: The compressed file ends too early
     To do: Copy the file again.
 
 unclosed-begin: Slices without an end
-    A slice began and its end was not recorded. It ends with the last event of its track, so its duration is
-    an upper bound.
+    A slice began and its end was not recorded. It ends with the last event of its track, which may be before
+    or after its real end.
     To do: Let the program end its recording outside the part that it measures.
 
 unfinished-capture: The recording was never ended
