@@ -46,6 +46,7 @@ RECORDINGS: dict[str, bytes] = {
     "missing-end": events(event())[:-2],
     "missing-phase": events(without("ph")),
     "missing-time": events(without("ts")),
+    "unread-beside-events": events()[:-1] + b', "samples": [{"ts": 1, "sf": 1}]}',
     "names-alone": b'{"traceEvents":[{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}}]}',
     "negative-duration": events(event(dur=-3)),
     "not-a-number": events(event(args={"x": float("nan")})),

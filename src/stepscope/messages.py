@@ -757,8 +757,8 @@ truncated-input: The compressed file ends too early
     To do: Copy the file again.
 
 unclosed-begin: Slices without an end
-    A slice began and its end was not recorded. It ends with the last event of its track, so its duration is
-    an upper bound.
+    A slice began and its end was not recorded. It ends with the last event of its track, which may be before
+    or after its real end.
     To do: Let the program end its recording outside the part that it measures.
 
 unfinished-capture: The recording was never ended
@@ -777,6 +777,11 @@ unknown-phase: Events of an unknown kind
 unnamed-metadata: Events whose name is missing
     The file refers to names by number and does not hold all of them. Such events are called by their number.
     To do: Nothing; a tool cut or merged the recording.
+
+unread-beside-events: Events outside of the event array
+    Some writers of Chrome traces keep stacks that were sampled (samples), or what the system traced
+    (systemTraceEvents), beside the events. stepscope reads the events only.
+    To do: Look at the file in ui.perfetto.dev or speedscope.app, which show the samples.
 
 value-shortened: Values that were shortened
     These events are larger than 16 MiB: only the size of their long values was kept.

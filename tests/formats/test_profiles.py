@@ -65,6 +65,23 @@ def test_speedscope_of_a_clock_that_has_run_for_months(tmp_path):
     ]
 
 
+def test_the_innermost_of_spans_that_begin_and_end_together_has_their_time(tmp_path):
+    frames = ["<module>", "train", "step", "sleep"]
+    opened = [{"type": "O", "at": 0.0, "frame": frame} for frame in range(len(frames))]
+    closed = [{"type": "C", "at": 3.0, "frame": frame} for frame in reversed(range(len(frames)))]
+    profile = {
+        "type": "evented", "name": "p", "unit": "seconds", "startValue": 0, "endValue": 3.0,
+        "events": opened + closed,
+    }  # fmt: skip
+    whole = {"shared": {"frames": [{"name": name} for name in frames]}, "profiles": [profile]}
+    path = tmp_path / "p.speedscope.json"
+    path.write_text(json.dumps(whole))
+    sql = "SELECT name, depth, self_ps FROM slice ORDER BY depth"
+    assert slices(path, sql) == [
+        (name, depth, 3000 * MS if name == "sleep" else 0) for depth, name in enumerate(frames)
+    ]
+
+
 def test_cpuprofile():
     path = SAMPLES / "node.cpuprofile"
     us = 10**6

@@ -34,6 +34,7 @@ def _program(mallocs_us: list[int], kernel_first: bool) -> list[dict[str, Any]]:
     ("mallocs_us", "kernel_first", "begins"),
     [
         ([300_000, 100], False, FIRST),
+        ([49_000, 100], False, FIRST),  # a display had used it
         ([300_000, 100], True, ALLOCATES),  # the device was in use
         ([30_000] * 10, False, ALLOCATES),  # one is as slow as the other
         ([20_000, 100], False, ALLOCATES),  # no context is made in so little time

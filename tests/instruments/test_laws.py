@@ -126,6 +126,12 @@ def test_a_recording_may_end_between_a_launch_and_its_kernel(tmp_path):
     assert broken_laws(tmp_path, launches(40, lost=range(39, 40))) == []
 
 
+def test_the_only_launch_without_a_kernel_is_told(tmp_path):
+    headline, _, broken = told(tmp_path, launches(1, lost=range(1)))
+    assert broken == ["work_launched"]
+    assert any(line.startswith("1 launch, 0 kernels: all of the device's work") for line in headline)
+
+
 def test_a_device_may_be_behind_when_a_recording_ends(tmp_path):
     """The host launches all at once; the kernels of the second half are not over before the end."""
     events = launches(40, gap=1.25, lost=range(20, 40))
@@ -304,6 +310,41 @@ def test_steps_of_a_host_that_queues_are_those_of_the_device(tmp_path):
         (1, 0, 100_000_000, "device"),
         *((number, 5_000_000 + 95_000_000 * (number - 1), 95_000_000, "device") for number in range(2, 6)),
     ]
+
+
+def test_what_was_launched_before_the_recording_is_no_part_of_its_first_step(tmp_path):
+    """The profiler starts while the device still computes two steps that the host launched before."""
+    events = queued(QUEUES)
+    for event in events:
+        if event["cat"] == "kernel":
+            event["ts"] += 200
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9}
+    before = [
+        {
+            **kernel,
+            "ts": 3 + 20.0 * at,
+            "dur": 20.0,
+            "args": {"correlation": 900 + at, "device": 0, "stream": 9},
+        }
+        for at in range(10)
+    ]
+    with opened(tmp_path, [*before, *events]) as trace:
+        steps = trace.query("SELECT ts_ps, dur_ps FROM step ORDER BY ts_ps").rows()
+    # The last kernel from before ends at 203 µs, the first step's work at 300.
+    assert steps[0] == (203_000_000, 97_000_000)
+    assert [dur_ps for _, dur_ps in steps[1:]] == [95_000_000] * 4
+
+
+def test_steps_of_a_device_that_lack_launches_tell_nothing_of_what_ran_before(tmp_path):
+    """Work without a launch follows work with one: some calls were not recorded."""
+    events = queued(QUEUES)
+    unknown = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9}
+    for at, ts in enumerate((1.0, 300.25)):
+        own = {"correlation": 900 + at, "device": 0, "stream": 9}
+        events.append({**unknown, "ts": ts, "dur": 0.5, "args": own})
+    with opened(tmp_path, events) as trace:
+        steps = trace.query("SELECT ts_ps, dur_ps FROM step ORDER BY ts_ps").rows()
+    assert steps[0] == (0, 100_000_000)
 
 
 def test_steps_that_only_queue_are_shorter(tmp_path):

@@ -30,6 +30,19 @@ def allocating() -> Tables:
     )
 
 
+def allocating_on_the_host(before: str = "") -> Tables:
+    """What is pinned for copies is memory of the host."""
+    calls = before + "[cudaMallocHost]" * 2 + "[cudaFreeHost]" * 22
+    dots = "." * (len(calls) - 6)
+    return of_runtime(
+        draw(f"step train : [train{dots}]\ncpu/python thread : {calls}\ngpu/s7 device_stream : [k]")
+    )
+
+
+def allocating_on_both() -> Tables:
+    return allocating_on_the_host("[cudaMalloc]" * 3)
+
+
 def touching_a_device_first() -> Tables:
     drawing = (
         STEPS + PYTHON + "cpu/python thread :  [cudaStreamCreate...............]\ngpu/s7 device_stream : [k]"
@@ -201,7 +214,8 @@ def many_programs_in_a_folder() -> Tables:
 
 
 JUDGED: tuple[Callable[[], Tables], ...] = (
-    allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
+    allocating, allocating_on_the_host, allocating_on_both, touching_a_device_first, waiting_for_copies,
+    waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
     an_idle_device_for_longer_than_the_host_sleeps,
     missing_kernels_and_compute, a_host_ahead, functions_that_wait,

@@ -36,6 +36,16 @@ def test_spans_are_told_by_how_long_and_how_many_at_once(tmp_path: Path) -> None
     assert not {"step_list", "step_parts"} & {section.name for section in report.sections}
 
 
+def test_spans_without_an_end_took_nobody_knows_how_long(tmp_path: Path) -> None:
+    begun = [event for event in _spans(20) if event["ph"] == "b"]
+    report = _told(tmp_path, begun)
+    assert list(report.headline) == [
+        "20 asynchronous spans began, and of 20 no end was recorded: how long they took is unknown, and "
+        "nothing else was recorded."
+    ]
+    assert not any("on average" in line for line in report.headline)
+
+
 def test_beside_anything_else_they_are_no_answer(tmp_path: Path) -> None:
     work = {"ph": "X", "cat": "cpu_op", "name": "work", "pid": 0, "tid": 1, "ts": 0.0, "dur": 9000.0}
     report = _told(tmp_path, [*_spans(10), work])

@@ -223,13 +223,22 @@ proptest! {
         let store = store(&folder.options(0), &slices, 7, false);
         let begins: Vec<i64> = begins.into_iter().collect();
         let found = store.launched_work(&begins, &HashSet::from([2])).unwrap();
+        let is_launched = |slice: &Slice| {
+            slices.iter().any(|other| other.track != 2 && other.category && other.ts_ps == slice.ts_ps)
+        };
+        let on_device = || slices.iter().filter(|slice| slice.track == 2 && slice.category);
+        let end = |slice: &Slice| slice.ts_ps + slice.dur_ps;
+        let first = on_device().filter(|slice| is_launched(slice)).map(|slice| slice.ts_ps).min();
+        let queued = on_device().filter(|slice| !is_launched(slice));
+        let is_before = first.is_some_and(|first| queued.clone().all(|slice| slice.ts_ps < first));
+        let before = queued.map(end).max().filter(|_| is_before);
         let of = |step: usize| {
-            let work = slices.iter().filter(|slice| slice.track == 2 && slice.category).filter(|slice| {
-                let launches = |other: &&Slice| other.track != 2 && other.category && other.ts_ps == slice.ts_ps;
-                slices.iter().any(|other| launches(&other))
-                    && begins.iter().filter(|begin| **begin <= slice.ts_ps).count() == step
+            let work = on_device().filter(|slice| {
+                is_launched(slice) && begins.iter().filter(|begin| **begin <= slice.ts_ps).count() == step
             });
-            Some((work.map(|slice| slice.ts_ps + slice.dur_ps).max()?, 0))
+            let end_ps = work.map(end).max();
+            let before = before.filter(|_| step == 0);
+            Some((end_ps.max(before)?, if end_ps.is_some() { 0 } else { i64::MAX }))
         };
         let tuples: Vec<_> = found
             .iter()

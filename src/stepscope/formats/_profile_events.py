@@ -4,7 +4,7 @@ Chrome's events and decoded by the core like any other trace."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -317,21 +317,24 @@ def _make_threads(store: Store) -> None:
     put(store, "device", devices, DEVICE)
 
 
-def spans(opened: Iterable[tuple[str, int, bool]], events: Events) -> Iterator[tuple[str, int, int]]:
+def spans(opened: Iterable[tuple[str, int, bool]], events: Events) -> list[tuple[str, int, int]]:
     """From begins and ends in order of time, (name, when, whether it begins), to (name, start, end). An end
     closes the innermost open span of its name, or is counted as odd; what stays open ends with the last
-    event."""
-    open_: list[tuple[str, int]] = []
+    event. They are in the order in which they began: of spans that cover the same time, the first is the
+    outer one."""
+    begun: list[tuple[str, int, int | None]] = []
+    open_: list[int] = []
     last = 0
     for name, at, begins in opened:
         last = at
         if begins:
-            open_.append((name, at))
+            open_.append(len(begun))
+            begun.append((name, at, None))
             continue
-        place = next((i for i in range(len(open_) - 1, -1, -1) if open_[i][0] == name), None)
+        place = next((i for i in range(len(open_) - 1, -1, -1) if begun[open_[i]][0] == name), None)
         if place is None:
             events.miss()
         else:
-            yield (name, open_.pop(place)[1], at)
-    for name, since in reversed(open_):
-        yield name, since, last
+            row = open_.pop(place)
+            begun[row] = (name, begun[row][1], at)
+    return [(name, since, last if end is None else end) for name, since, end in begun]

@@ -57,6 +57,13 @@ def _part_of_code(judgement: Judgement) -> float | None:
     return None if found is None else found.of_code_ps / max(found.all_ps, 1)
 
 
+def _part_on_host(judgement: Judgement) -> float | None:
+    """The share of pinned memory of the host in the calls that free and allocate; None where these are not
+    most of what sets the device up."""
+    found = most_allocates(judgement)
+    return None if found is None else found.on_host_ps / max(found.all_ps, 1)
+
+
 def _shows_no_op(judgement: Judgement) -> bool:
     """Whether a recording has no ops, and neither samples nor an idle device show that none ran."""
     if any(judgement.share_of(label) for label in ON_DEVICES):
@@ -175,10 +182,18 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         ),
         Beginning(
             lambda judgement: bool(_part_of_code(judgement)),
-            "allocating and freeing memory of the device, and unloading code, take {part}",
+            "allocating and freeing memory, and unloading code, take {part}",
         ),
         Beginning(
-            lambda judgement: _part_of_code(judgement) is not None,
+            lambda judgement: _part_on_host(judgement) == 1,
+            "allocating and freeing pinned memory of the host takes {part}",
+        ),
+        Beginning(
+            lambda judgement: bool(_part_on_host(judgement)),
+            "allocating and freeing memory of the device, and pinned memory of the host, takes {part}",
+        ),
+        Beginning(
+            lambda judgement: _part_on_host(judgement) is not None,
             "allocating and freeing memory of the device takes {part}",
         ),
     ),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ _LITTLE = 0.01
 """An op that takes less of the time of all ops is not named."""
 _LOOPS = ("while", "While", "StatelessWhile")
 """Ops that are loops of a compiled program."""
-_BLOCKS = ("Free",)
+_FREES_ON_DEVICE = re.compile(r"(?!.*Host).*Free")
 """What frees memory of a device waits until the device is done with all that was launched."""
 
 
@@ -319,7 +320,7 @@ def _setup(judgement: Judgement) -> str:
         )
     number = units.count(found.calls, "call")
     text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_line_clause(judgement)}"
-    if any(word in found.name for word in _BLOCKS) and found.calls > MANY_CALLS:
+    if _FREES_ON_DEVICE.match(found.name) and found.calls > MANY_CALLS:
         text += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
         text += " allocator is off or full"
     return text

@@ -212,6 +212,12 @@ _MARSHALLED_STATS = re.compile(
 )
 """How Python's marshal begins a dictionary whose keys are file, line and function."""
 _NVPROF_BEGINS = re.compile(rb"==\d+== NVPROF is profiling process \d+")
+_PAGE_BEGINS = re.compile(
+    rb'\s*(?:\[\s*)?\{\s*"cols":\s*\[\s*\{(?=.{0,2000}?"id":\s*"(?:stepnum|\w*TimePercent|\w*_self_time))'
+    rb'|\s*\{\s*"by(?:Category|Program)":\s*\{',
+    re.DOTALL,
+)
+"""Tables for charts, of which pages consist, and the tree of op_profile."""
 _CHAKRA_BEGINS = re.compile(rb".{1,3}\x12.\n\x06schema", re.DOTALL)
 """The first message of an execution trace as protobuf: its attributes, of which the schema comes first."""
 
@@ -224,6 +230,8 @@ def _undecoded_format(head: bytes) -> str | None:
         return _NVPROF
     if _CHAKRA_BEGINS.match(head):
         return _CHAKRA
+    if _PAGE_BEGINS.match(head):
+        return _PAGE
     begin = head.lstrip()[:1]
     if begin == b"[" and b'"timestamps"' in head and b'"REQUEST_START"' in head:
         return _TRITON

@@ -43,8 +43,8 @@ OTHER_TOOLS = (
     _tool("recording of perf", rb"PERFILE2|2ELIFREP", f"print it with `perf script`, then {_FOLDED}"),
     _tool(
         "printed output of perf",
-        rb"# =+\n# captured on|[^\n]{1,200}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d{6,9}:\s+(?:\d+\s+)?"
-        rb"[\w:/.-]+:[^\n]*\n\s+[0-9a-f]+ ",
+        rb"# =+\n# captured on|[^\n]{1,200}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?(?:\d+\.\d{6,9}:\s+)?(?:\d+\s+)?"
+        rb"[\w:/.-]+:[^\n]*\n\s+[0-9a-f]{4,16} ",
         _FOLDED,
     ),
     _tool(
@@ -64,7 +64,37 @@ OTHER_TOOLS = (
         rb"OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,",
         "`tt-perf-report PATH` reads it, or look at the program in Tracy: it has a row for each op",
     ),
-    _tool("recording of memray", rb"memray\x00", "`memray flamegraph PATH` and `memray stats PATH` read it"),
+    _tool(
+        "recording of memray",
+        rb'(?:\x04"M\x18.{1,20})?memray\x00',  # as it is, or packed by LZ4
+        "`memray flamegraph PATH` and `memray stats PATH` read it",
+    ),
+    _tool(
+        "page of memray",
+        rb"\s*<!DOCTYPE html>.{0,1000}?<title>memray - ",
+        "a browser shows it; memray sums up by function what was allocated, and stepscope does not read that",
+    ),
+    _tool(
+        "picture of PyTorch's memory",
+        rb"<html>.{0,200}?<title>GPU Memory Timeline HTML<",
+        "save it with a name that ends in .json.gz: what export_memory_timeline() then writes is read",
+    ),
+    _tool("TFLite model", rb".{4}TFL3", f"it says what could run: {_ANEW} the program that runs it"),
+    _tool(
+        "ONNX model",
+        rb"\x08[\x03-\x20]\x12[\x01-\x40][\w.-]{1,64}\x1a[\x00-\x20]",
+        f"it says what could run: {_ANEW} the program that runs it",
+    ),
+    _tool(
+        "profile of stackprof",
+        rb'\s*\{\s*"version":\s*1\.\d,\s*"mode":\s*"(?:wall|cpu|object|custom)"',
+        "give what `stackprof --stackcollapse PATH` prints",
+    ),
+    _tool(
+        "profile of GHC",
+        rb'\s*\{\s*"program":.{0,2000}?"rts_arguments":',
+        "GHC's own viewers read it: it sums up by cost centre and does not say when",
+    ),
     _tool("recording of Java's Flight Recorder", rb"FLR\x00", f"`jfr print PATH` reads it; {_ANEW}"),
     _tool("execution trace of Go", rb"go 1\.\d+ trace\x00", f"`go tool trace PATH` reads it; {_ANEW}"),
     _tool("recording of simpleperf", rb"SIMPLEPERF", "give what simpleperf's `stackcollapse.py` writes"),

@@ -19,6 +19,7 @@ pub struct Work {
 
 /// A slice of a device that names the call it was launched by.
 struct Executed {
+    track: i32,
     correlation: i64,
     ts_ps: i64,
     end_ps: i64,
@@ -27,10 +28,12 @@ struct Executed {
 impl Store {
     /// What the tracks `devices` executed of the launches before the first of `begin_ps`, and of those from each
     /// of them to the next; the last stretch is open. A launch is the first slice of another track with the same
-    /// `correlation_id`. `begin_ps` must be sorted.
+    /// `correlation_id`. What a track executed first, before all of which a launch was recorded, was launched
+    /// before the recording began: it counts to the first stretch. `begin_ps` must be sorted.
     pub fn launched_work(&self, begin_ps: &[i64], devices: &HashSet<i32>) -> Result<Vec<Option<Work>>> {
         let (launches, executed) = self.correlated(devices)?;
         let mut found: Vec<Option<Work>> = vec![None; begin_ps.len() + 1];
+        found[0] = queued_before(&executed, &launches).map(|end_ps| Work { end_ps, delay_ps: i64::MAX });
         for slice in executed {
             let Some(&launch_ps) = launches.get(&slice.correlation) else { continue };
             let place = &mut found[begin_ps.partition_point(|begin| *begin <= launch_ps)];
@@ -66,7 +69,7 @@ impl Store {
                 let ts_ps = ts[row];
                 if devices.contains(&tracks[row]) {
                     let end_ps = ts_ps.saturating_add(dur[row]);
-                    executed.push(Executed { correlation, ts_ps, end_ps });
+                    executed.push(Executed { track: tracks[row], correlation, ts_ps, end_ps });
                 } else {
                     let first = launches.entry(correlation).or_insert(ts_ps);
                     *first = ts_ps.min(*first);
@@ -75,4 +78,22 @@ impl Store {
         }
         Ok((launches, executed))
     }
+}
+
+/// When the devices are done with what was launched before the recording began. A track on which work without
+/// a launch follows work with one lacks launches, and says nothing.
+fn queued_before(executed: &[Executed], launches: &HashMap<i64, i64>) -> Option<i64> {
+    let mut first: HashMap<i32, i64> = HashMap::new();
+    let (launched, others): (Vec<_>, Vec<_>) =
+        executed.iter().partition(|slice| launches.contains_key(&slice.correlation));
+    for slice in launched {
+        let begin = first.entry(slice.track).or_insert(slice.ts_ps);
+        *begin = slice.ts_ps.min(*begin);
+    }
+    for slice in &others {
+        if first.get(&slice.track).is_some_and(|begin| slice.ts_ps >= *begin) {
+            first.remove(&slice.track);
+        }
+    }
+    others.iter().filter(|slice| first.contains_key(&slice.track)).map(|slice| slice.end_ps).max()
 }

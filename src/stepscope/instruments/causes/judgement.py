@@ -47,7 +47,7 @@ class Retrace:
 
 @dataclass(frozen=True)
 class Allocating:
-    """Calls that allocate or free memory of a device."""
+    """Calls that allocate or free memory, of a device or of the host for its copies."""
 
     name: str
     """Of the call that takes longest."""
@@ -58,6 +58,8 @@ class Allocating:
     """The same of all such calls, whatever their names."""
     of_code_ps: int = 0
     """The same of those among them that unload code, and free no memory."""
+    on_host_ps: int = 0
+    """The same of those that allocate, free or pin memory of the host."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ const META_BYTES: usize = 64 << 10;
 const META: usize = 1000;
 /// Values up to this size are held in memory, longer ones are skipped as they come.
 const VALUE_BYTES: usize = 1 << 20;
+/// What Chrome and Perfetto keep beside the events: stacks that were sampled, and what the system traced.
+const UNREAD: [&str; 2] = ["samples", "systemTraceEvents"];
 
 impl Outer<'_> {
     /// One member of the outermost object, or its end.
@@ -91,6 +93,9 @@ impl Outer<'_> {
 
     fn keep(&mut self, name: &[u8], shape: Shape, raw: &[u8]) {
         let name = String::from_utf8_lossy(name).into_owned();
+        if raw.iter().filter(|byte| !byte.is_ascii_whitespace()).count() > "[]".len() {
+            self.unread(&name);
+        }
         let mut text = Vec::new();
         if shape == Shape::String {
             unescape(&raw[1..raw.len() - 1], &mut text);
@@ -99,16 +104,30 @@ impl Outer<'_> {
         }
         let facts = &self.committer.writer.facts;
         if text.len() + name.len() > META_BYTES || facts.meta.len() >= META {
-            self.too_long(name.as_bytes(), 0);
+            self.left_out(&name, 0);
             return;
         }
         self.committer.writer.facts.meta.insert(name, String::from_utf8_lossy(&text).into_owned());
     }
 
+    /// A value that is skipped as it comes.
     fn too_long(&mut self, name: &[u8], offset: u64) {
         let name = String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned();
+        self.unread(&name);
+        self.left_out(&name, offset);
+    }
+
+    fn left_out(&mut self, name: &str, offset: u64) {
         let detail =
             format!("top-level value {name} is longer than 64 KiB or one too many, and was left out");
         self.committer.writer.note("value-too-long", Effect::Info, 0, Some(offset), detail);
+    }
+
+    /// Says of what holds events of its own that these are not read.
+    fn unread(&mut self, name: &str) {
+        if UNREAD.contains(&name) {
+            let detail = format!("{name} stand beside the events, and are not read");
+            self.committer.writer.note("unread-beside-events", Effect::Missing, 0, None, detail);
+        }
     }
 }

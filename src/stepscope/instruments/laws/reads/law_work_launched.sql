@@ -11,6 +11,7 @@
 --   run_id, host_id
 --   launches | int | calls that launch one kernel each
 --   kernels | int | those whose kernel was recorded
+--   beside_work | int | those of sources that recorded work of a device which calls launched
 WITH calls AS (
   SELECT
     columns!(r, id, source_id),
@@ -78,7 +79,8 @@ SELECT
   m.of_source AS source_id,
   columns!(m, run_id, host_id),
   CAST(COUNT(*) AS BIGINT) AS launches,
-  CAST(COUNT(w.by_call) AS BIGINT) AS kernels
+  CAST(COUNT(w.by_call) AS BIGINT) AS kernels,
+  CAST(COUNT(e.ended_source) AS BIGINT) AS beside_work
 FROM made AS m
 LEFT JOIN captured AS c ON c.in_source = m.of_source
 LEFT JOIN worked AS w ON w.on_source = m.of_source AND w.by_call = m.correlation_id
