@@ -137,3 +137,21 @@ def test_ops_of_jax_are_not_for_while_they_are_watched_they_take_longer() -> Non
     after = steps_after.StepsAfter(watching)
     assert not after.are_wanted(Caller("jax_op", "matmul"), steps_after.STEPS_BEFORE)
     assert after.are_wanted(Caller("gradient", "gradients of a tape"), steps_after.STEPS_BEFORE)
+
+
+@pytest.mark.parametrize(("looks", "lasts_s"), [(10, 5), (3, 10), (0, 10)])
+def test_where_looks_are_rare_they_go_on_for_longer(
+    looks: int, lasts_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps of a second each, with ten times so many looks in each: three hundred are enough."""
+    monkeypatch.setattr(steps_after, "MOST_AFTER", 3000)
+    watching = SimpleNamespace(looks_at_stacks=True, looks=1000, resume=lambda untraced: None)
+    after = steps_after.StepsAfter(watching)  # type: ignore[arg-type]
+    optimizer = Caller("optimizer", "SGD.step")
+    for second in range(1, 20):
+        end_ns = second * 10**9
+        call = WatchedCall("optimizer", (1,), "SGD.step", end_ns - 1, end_ns)
+        if after.ended(optimizer, call, 0):
+            break
+        watching.looks += 10 * looks
+    assert second == lasts_s

@@ -227,6 +227,10 @@ def test_what_comes_from_elsewhere_than_the_place_may_stay():
     more = gain.step_without(steps, "python", untraced=untraced._replace(may_go=0.1))
     assert (more.ps, more.high_ps) == (found.ps, found.high_ps)
     assert more.low_ps == pytest.approx(found.low_ps - 9 * MS)
+    ops = untraced._replace(elsewhere=0.0, may_stay_ps=2 * MS)
+    launched = gain.step_without(steps, "dispatch", untraced=ops)
+    assert launched.ps == all_of_it.ps
+    assert launched.high_ps == pytest.approx(all_of_it.high_ps + 2 * MS)
 
 
 @pytest.mark.parametrize(
@@ -248,6 +252,7 @@ def test_launching_elsewhere_than_in_the_function_may_stay(
     ]  # fmt: skip
     found: Any = StackEvidence(lambda _: SimpleNamespace(rows=lambda: rows), {0: stacks}, [0])  # type: ignore[arg-type]
     monkeypatch.setattr(dispatch, "launches_of", lambda host: launches)
+    monkeypatch.setattr(dispatch, "ops_of_calls", lambda host: 1000)
     host: Any = SimpleNamespace(
         untraced=untraced_of([20e6] * 20, looks(s1=400, s2=300, s3=300)),
         top_op=SimpleNamespace(on_device=False),
@@ -259,6 +264,8 @@ def test_launching_elsewhere_than_in_the_function_may_stay(
     assert told is not None
     assert told.elsewhere == pytest.approx(elsewhere)
     assert told.may_go == pytest.approx(may_go)
+    # Compiled ones would take 0.7 us each.
+    assert told.may_stay_ps == (0.7 * MS if launches is None else 0)
     # A tenth of a step computes in the function: compiled ops do so as well.
     goes = replace(goes, sure=goes.by_stack, by_stack={**(goes.by_stack or {}), 1: GoesAtStack(40.0, 40.0)})
     told = cause.untraced(host, goes)

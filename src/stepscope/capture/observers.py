@@ -103,6 +103,11 @@ class Observers:
         """Whether it does when it is asked to."""
         return self._stacks is not None
 
+    @property
+    def looks(self) -> int:
+        """How often it did."""
+        return 0 if self._stacks is None else self._stacks.looks
+
     def rest(self, folder: Folder) -> None:
         """Ends all but stack sampling, and records costs and write errors."""
         if self._machine is not None:

@@ -25,7 +25,7 @@ SWITCH_S = 0.0001
 MOST_BYTES = 48 << 20
 SLOWER_BYTES = 6 << 20
 """After each time this many bytes are written, samples are taken at most half as often."""
-MOST_UNTRACED_NS = 6_000_000_000
+MOST_UNTRACED_NS = 11_000_000_000
 """Longest sampling of steps without a profiler, whatever the program does."""
 _FLUSH_BYTES = 32 << 10
 _FLUSH_NS = 500_000_000

@@ -7,6 +7,9 @@ STEPS_BEFORE, STEPS_AFTER = 10, 30
 """How many steps before the recording, or after it, show what a step takes without a profiler."""
 FEW_AFTER, AFTER_NS = 3, 5_000_000_000
 """Long steps: this few are enough, once they have taken this long."""
+ENOUGH_LOOKS, LONGEST_AFTER_NS = 300, 10_000_000_000
+"""So many looks tell half of a step within 3 % of it. Where they cost so much that they are rare, they go on
+for this long."""
 MOST_AFTER = 3000
 """Short steps: most that are written in this time of sampling."""
 
@@ -17,6 +20,7 @@ class StepsAfter:
     def __init__(self, observers: Observers) -> None:
         self._observers = observers
         self._count = 0
+        self._looks_before = 0
 
     def are_wanted(self, caller: Caller, first_step: int) -> bool:
         """Whether the steps before the recording, which began with first_step, do not show it already."""
@@ -32,6 +36,9 @@ class StepsAfter:
         self._count += 1
         sampled = self._are_sampled(caller)
         if sampled and self._count == 1:  # what the profiler left behind is over
+            self._looks_before = self._observers.looks
             self._observers.resume(untraced=True)
-        long = call.end_ns - since_ns >= AFTER_NS and self._count >= FEW_AFTER
+        few_looks = sampled and self._observers.looks - self._looks_before < ENOUGH_LOOKS
+        long_ns = LONGEST_AFTER_NS if few_looks else AFTER_NS
+        long = call.end_ns - since_ns >= long_ns and self._count >= FEW_AFTER
         return long or self._count >= (MOST_AFTER if sampled else STEPS_AFTER)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
 from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
@@ -141,7 +142,7 @@ class DispatchCause(LineCause):
         """Other labels that come from its function, whose ops are then launched from a compiled function."""
         goes = super().removal(host, found)
         place = found.place
-        goes = replace(goes, launches=launches_of(host) or ops_of_calls(host))
+        goes = replace(goes, launches=launches_of(host) or 0)
         if place is None:
             return goes
         # What an op computes, a compiled one computes as well, as far as that is more than to launch it.
@@ -179,7 +180,10 @@ class DispatchCause(LineCause):
         left = left._replace(elsewhere=max(left.part - part_of_place(goes.sure or goes.by_stack), 0.0))
         if launches_of(host) is not None:
             return left
-        return left._replace(may_go=part_of_place(goes_by_stack(host.stacks.parts(), (), "compute")))
+        return left._replace(
+            may_go=part_of_place(goes_by_stack(host.stacks.parts(), (), "compute")),
+            may_stay_ps=float(ops_of_calls(host) * gain.THRESHOLDS.compiled_op_ps),
+        )
 
     def one_by_one(self, host: HostSteps) -> float:
         """Ops launched one by one disappear with their launching; compiled ones stay."""

@@ -147,6 +147,8 @@ class LeftUntraced(NamedTuple):
     """What of that part is the cause's, and comes from elsewhere than its place: it may stay."""
     may_go: float = 0.0
     """What may go besides that part."""
+    may_stay_ps: float = 0.0
+    """What may stay of it, where nothing tells how often it launches but how many ops run."""
 
 
 def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[int, int, int]:
@@ -306,7 +308,8 @@ def _left_untraced(
     elsewhere = untraced.typical_ps * untraced.elsewhere / 2
     without_it = min(usual - slowed / 2 + stays + elsewhere, whole)
     apart = hypot(error, slowed / 2, stays) + elsewhere
-    high = whole if cause == "dispatch" and not calls else without_it + apart
+    unknown = cause == "dispatch" and not (calls or untraced.may_stay_ps)
+    high = whole if unknown else without_it + apart + untraced.may_stay_ps
     return Left(
         round(without_it),
         round(max(without_it - apart - untraced.typical_ps * untraced.may_go, 0)),
