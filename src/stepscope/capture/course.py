@@ -307,6 +307,7 @@ class Course:
         folder = self._output.folder
         if self.state == RECORDING and caller is not None:
             self.end(caller, cut)
+            self.metadata.stand_in(self._open(), self.session.facts)
         elif self.state == METADATA and folder is not None:
             self.metadata.keep(folder, self.session.facts, cut)
         self.state = DONE
