@@ -152,3 +152,6 @@ def test_traced_runs_are_the_recording_where_the_program_ends_after_them(tmp_pat
     assert facts["recorded"] == {"steps": traced, "sessions": 1}
     assert [session["steps"] for session in facts["sessions"]] == [traced]
     assert traced == 10
+    assert [problem["seen"].partition(" when ")[0] for problem in facts["problems"]] == [
+        "0 recorded beside those that were traced"
+    ]

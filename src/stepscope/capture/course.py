@@ -234,7 +234,8 @@ class Course:
             self.session.pause(lasted_ns)
             caller.last_end_ns = None
         elif cut:
-            self.session.say_what_is_missing(self._output, cut, self.metadata.lacks(caller.how))
+            lacks, traced = self.metadata.lacks(caller.how), self.metadata.taken_before
+            self.session.say_what_is_missing(self._output, cut, lacks, traced)
         self._output.save()
         self.held_until_ns = now_ns()
         if cut:
