@@ -398,6 +398,17 @@ def test_a_line_with_nearly_all_ops_is_the_model() -> None:
     assert sentences(replace(found, layer="encoder"), "step")
 
 
+def test_whatif_names_the_ops_that_go_as_the_summary_does() -> None:
+    """A scope had 90 % of the ops, the type that took most of them 25 %: without that type, a step would not
+    take the time that is left without the scope."""
+    found = one(20, 18, 30, cause="compute", op_type="Transpose", op_share=0.25, layer="rnn", layer_share=0.9)
+    assert next(whatif._judgement_sentences(found)).startswith("Without all ops of rnn, ")
+    of_type = replace(found, layer_share=0.2)
+    assert next(whatif._judgement_sentences(of_type)).startswith(
+        "Without the ops that stand out, Transpose, "
+    )
+
+
 def test_ops_that_go_leave_warm_caches_to_those_that_stay() -> None:
     """One-hot vectors of 65 MB were nine tenths of a step, and the rest took a third of its time without."""
     steps_of_ops = [(100 * MS, {"compute": 100 * MS})] * 30

@@ -111,13 +111,35 @@ def test_all_runs_of_a_step_give_its_ops() -> None:
     assert pace.made_each_step() == each
 
 
+def test_runs_after_the_one_that_marks_a_step_give_its_ops() -> None:
+    """A loop trains, then fetches the loss: of the step that has just been marked, that is still to come."""
+    pace = StepWatcher(1)
+    names = ["restore", "train", "loss", "train", "loss", "train"]
+    for now, name in enumerate(names):
+        pace.saw("session_run", ("session_run", name, 1), name, now, now, now + 1, True)
+    pace.anchor = ("session_run", "train", 1)
+    assert pace.made_each_step() == {("session_run", "train", 1), ("session_run", "loss", 1)}
+    # A recording forgets when the anchor ended last, and setting up is not repeated.
+    pace.callers[pace.anchor].last_end_ns = None
+    assert pace.made_each_step() == {("session_run", "train", 1), ("session_run", "loss", 1)}
+
+
+def test_a_run_that_sets_up_gives_no_ops_of_a_step() -> None:
+    """A restored model is restored once, as often as the loop has gone round."""
+    pace = StepWatcher(1)
+    for now, name in enumerate(["restore", "train", "train"]):
+        pace.saw("session_run", ("session_run", name, 1), name, 2 * now, 2 * now, 2 * now + 1, True)
+    pace.anchor = ("session_run", "train", 1)
+    assert pace.made_each_step() == {("session_run", "train", 1)}
+
+
 def test_runs_of_some_steps_do_not_give_the_ops_of_a_step() -> None:
     """A checkpoint after every second step takes longer than the step, and says nothing of its ops."""
     pace = StepWatcher(3)
-    step, save = ("session_run", "train", 200, True), ("session_run", "save", 900, True)
-    feed(pace, [step, step, save] * 4)
-    pace.anchor = ("session_run", "train")
-    assert pace.made_each_step() == {("session_run", "train")}
+    for now, name in enumerate(["train", "train", "save"] * 4):
+        pace.saw("session_run", ("session_run", name, 1), name, now, now, now + 1, True)
+    pace.anchor = ("session_run", "train", 1)
+    assert pace.made_each_step() == {("session_run", "train", 1)}
 
 
 def test_what_sets_up_is_waited_for_by_nobody() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from stepscope.capture import tf1
 from stepscope.capture.callers import WatchedCall
-from stepscope.capture.course import DONE
+from stepscope.capture.course import DONE, METADATA, RECORDING
 from stepscope.capture.folder import Folder
 from stepscope.capture.loops import NOWHERE, Site
 from stepscope.capture.plan import RecordingPlan
@@ -132,3 +133,25 @@ def test_all_runs_of_a_step_are_one_file(tmp_path: Path) -> None:
     tracer.save_kept(folder)
     written = {path.name: path.read_bytes() for path in (tmp_path / "out" / "run_metadata").iterdir()}
     assert written == {"step_4.pb": b"ab", "step_5.pb": b"c"}
+
+
+def test_traced_runs_are_the_recording_where_the_program_ends_after_them(tmp_path: Path) -> None:
+    """A loop of so many steps that none was left to time: all that was traced was said to be nothing."""
+    recorder = Recorder(RecordingPlan(str(tmp_path / "out"), pieces=("run_metadata",)))
+    traced = 0
+    for at in range(200):
+        metadata = recorder.course.metadata
+        if recorder.course.state == METADATA:
+            metadata.traced, traced = 1, traced + 1
+        recorder.step(WatchedCall("session_run", ("train",), "run(train)", 10 * at, 10 * at + 5))
+        if metadata.taken_before:
+            break
+    assert recorder.course.state == RECORDING
+    recorder.finish()
+    facts = json.loads((tmp_path / "out" / "capture.json").read_text())
+    assert facts["recorded"] == {"steps": traced, "sessions": 1}
+    assert [session["steps"] for session in facts["sessions"]] == [traced]
+    assert traced == 10
+    assert [problem["seen"].partition(" when ")[0] for problem in facts["problems"]] == [
+        "0 recorded beside those that were traced"
+    ]

@@ -60,7 +60,7 @@ def test_waiting_for_a_queue_is_told_without_stages(capsys: pytest.CaptureFixtur
     """A graph of TensorFlow 1 takes its batches from a queue, which threads of the program fill."""
     assert main(["pipeline", "--no-cache", str(SAMPLES / "tf1" / "resnet32" / "run_meta.gz")]) == 2
     assert (
-        "Steps wait for input for <0.1 % of their time; what makes it was not recorded."
+        "Steps wait for input for <0.1 % of their time, for what has no stages here."
         in capsys.readouterr().err
     )
 

@@ -366,6 +366,19 @@ def test_retraced_functions():
     assert (row["severity"], row["changed"]) == ("low", "nothing that the recorder saw")
 
 
+def test_a_graph_that_grows_is_made_before_the_loop():
+    """Neither batches of one shape nor a signature keep a session from preparing it again."""
+    advice = {
+        change: found(compiled((1, "first", None), *again), ("retraced_functions",))["retraced_functions"][0][
+            "advice"
+        ]
+        for change in ("graph", "shape")
+        for again in ([(13, change, "x"), (25, change, "x")],)
+    }
+    assert advice["graph"].startswith("Make the ops of the graph before the loop")
+    assert advice["shape"].startswith("Pad batches")
+
+
 def test_recompilation_leaves_functions_to_the_recorder():
     steps = "step ~compile : [s0][s1][s2]"
     tables = draw(steps)

@@ -42,6 +42,14 @@ def test_time_between_runs() -> None:
     assert found(made_recordings.runs_apart(1), ("time_between_runs_unseen",)) == {}
 
 
+def test_time_between_runs_of_a_recorder_is_for_steps_that_come_after_them() -> None:
+    """What recorded the runs is not the remedy for what it did not record."""
+    tables = made_recordings.runs_apart(5)
+    assert "`stepscope record" in only(tables, "time_between_runs_unseen")["advice"]
+    tables.source(format="capture", producer="stepscope")
+    assert only(tables, "time_between_runs_unseen")["advice"].startswith("Let the program run for longer")
+
+
 def test_time_between_runs_is_unknown_where_others_lie_between() -> None:
     tables = made_recordings.runs_apart(60)
     for row in tables.rows["step_stored"]:

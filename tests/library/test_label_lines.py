@@ -86,6 +86,21 @@ def test_copies_and_waits_have_their_lines(label: str, name: str, ms: int, sever
     assert rows(tables, name) == []
 
 
+def test_an_op_that_prints_is_left_out_and_not_moved_to_a_thread() -> None:
+    tables = stepping(wait=60, compute=40)
+    calls(tables, "Print", 30)
+    for row in tables.rows["slice"]:
+        row["op_name"], row["op_type"] = "dense/Print", "Print"
+    assert {row["advice"].partition(":")[0][:30] for row in rows(tables, "waits_between_ops")} == {
+        "An op of the graph prints (tf."
+    }
+    # What prints little is not what waits.
+    for row in tables.rows["slice"][10:]:
+        row["name"] = row["op_name"] = row["op_type"] = "SaveV2"
+    (advice,) = {row["advice"] for row in rows(tables, "waits_between_ops")}
+    assert advice.startswith("Let another thread do it")
+
+
 def test_lines_that_store_are_left_to_per_step_io() -> None:
     tables = stepping(wait=60, compute=40)
     within = tables.add(

@@ -194,6 +194,13 @@ def runs_apart(between_us: int = 5, runs: int = 3) -> Tables:
     return tables
 
 
+def runs_apart_of_a_recorder() -> Tables:
+    """The program ended while its runs were traced in full."""
+    tables = runs_apart()
+    tables.source(format="capture", producer="stepscope")
+    return tables
+
+
 def tensors_of_other_processes(tensor: str | None = None, sent: int = 0) -> Tables:
     """Steps that take a tensor of so many bytes from other processes, while nothing computes."""
     tables = draw(STEPS + "cpu/t lane : [a:MatMul][RecvTensor..]")
@@ -396,6 +403,15 @@ def copying_in_the_loop() -> Tables:
 
 def waiting_in_the_loop() -> Tables:
     return stacks(MAIN, ("Event.wait", "threading.py", 9, "threading", "python"))
+
+
+def waiting_for_an_op_that_prints() -> Tables:
+    """The main thread waits in its loop, and an op writes tensors to the terminal."""
+    tables = waiting_in_the_loop()
+    track = tables.add("track", kind="lane", name="ops")["id"]
+    op = {"name": "Print", "op_name": "dense/Print", "op_type": "Print"}
+    tables.add("slice", track_id=track, ts_ps=MS, dur_ps=MS, self_ps=MS, parent_id=None, **op)
+    return tables
 
 
 def printing_in_the_graph() -> Tables:
@@ -1301,8 +1317,10 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "growing_memory": arrays_that_are_kept,
     "growing_graph": a_graph_that_grows,
     "waits_between_ops": waiting_in_the_loop,
+    "waits_between_ops, of which an op prints": waiting_for_an_op_that_prints,
     "device_waits_for_host": waiting_for_the_device,
     "retraced_functions": lambda: compilations("value"),
+    "retraced_functions, a graph": lambda: compilations(*CHANGES["graph that grows"]),
     "late_input": made_ranks.input_late_on_one_rank,
     "straggler": made_ranks.one_rank_arrives_last,
     "uneven_experts": made_ranks.one_rank_gets_most,
@@ -1320,5 +1338,6 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "padded_batches, to the longest": rows_of_wild_lengths,
     "time_between_runs_unseen": runs_apart,
     "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
+    "time_between_runs_unseen, of a recorder": runs_apart_of_a_recorder,
     **made_programs.PROBLEMS,
 }

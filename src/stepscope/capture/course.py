@@ -238,7 +238,8 @@ class Course:
             self.session.pause(lasted_ns)
             caller.last_end_ns = None
         elif cut:
-            self.session.say_what_is_missing(self._output, cut, self.metadata.lacks(caller.how))
+            lacks, traced = self.metadata.lacks(caller.how), self.metadata.taken_before
+            self.session.say_what_is_missing(self._output, cut, lacks, traced)
         self._output.save()
         self.held_until_ns = now_ns()
         if cut:
@@ -311,6 +312,7 @@ class Course:
         folder = self._output.folder
         if self.state == RECORDING and caller is not None:
             self.end(caller, cut)
+            self.metadata.stand_in(self._open(), self.session.facts)
         elif self.state == METADATA and folder is not None:
             self.metadata.keep(folder, self.session.facts, cut)
         self.state = DONE

@@ -28,7 +28,8 @@ class MetadataRuns:
 
     def come_first(self, how: str) -> bool:
         """Whether only they show the ops: then they come first, because the program may be short."""
-        self._taken = 0.0
+        if not self.taken_before:
+            self._taken = 0.0
         return self.lacks(how) and not self._profilers.of_tensorflow
 
     def step_ended(self) -> Tuple[int, bool]:
@@ -50,3 +51,9 @@ class MetadataRuns:
         folder.facts["sessions"].append(session)
         folder.facts["recorded"]["steps"] += steps
         folder.facts["recorded"]["sessions"] += 1
+
+    def stand_in(self, folder: Folder, session: Dict[str, Any]) -> None:
+        """The program ended before another step was recorded than those that were traced: they are the
+        recording."""
+        if self.taken_before and not folder.facts["recorded"]["steps"]:
+            session["steps"] = folder.facts["recorded"]["steps"] = int(self._taken)

@@ -209,20 +209,23 @@ class StepWatcher:
     def made_each_step(self) -> FrozenSet[Tuple[Any, ...]]:
         """The calls of the anchor's kind and thread that are made in each step, the heaviest first, and as
         many as make `_MOST_TRACED` of a step: what marks a step may be a small part of it. What every second
-        step does, such as a checkpoint, is none."""
+        step does, such as a checkpoint, is none. What comes after the anchor is still to come in this step;
+        what was over before the first one set up."""
         if self.anchor is None:
             return frozenset()
+        anchor = self.callers[self.anchor]
         beside = {
             key: caller
             for key, caller in self.callers.items()
             if key[0] == self.anchor[0]
             and key[-1] == self.anchor[-1]
-            and caller.count >= self.callers[self.anchor].count * _EACH_ROUND
+            and caller.count >= max(anchor.count - 1, 1) * _EACH_ROUND
+            and caller.spans[-1][2] >= anchor.spans[0][0]
         }
         found: List[Tuple[Any, ...]] = []
         calls = 0.0
         for key in sorted(beside, key=lambda key: beside[key].weight_ns(), reverse=True):
-            each = beside[key].count / self.callers[self.anchor].count
+            each = beside[key].count / anchor.count
             if not found or calls + each <= _MOST_TRACED:
                 found.append(key)
                 calls += each

@@ -60,13 +60,13 @@ class SessionFacts:
         """No part will follow."""
         self._steps_before = self._lasted_before_ns = 0
 
-    def say_what_is_missing(self, output: Output, cut: str, lacks_metadata: bool) -> None:
-        """Records that it ended early. cut: what ended it."""
-        plan = output.plan
+    def say_what_is_missing(self, output: Output, cut: str, lacks_metadata: bool, traced: bool) -> None:
+        """Records that it ended early. cut: what ended it; traced: whether runs were traced before."""
+        plan, beside = output.plan, " beside those that were traced" if traced else ""
         if plan.steps or plan.seconds or self.all_steps() < STEPS:
             output.problem(
                 "fewer steps than asked for",
-                f"{self.steps} recorded when {cut} ended it",
+                f"{self.steps} recorded{beside} when {cut} ended it",
                 "let the program run longer, or ask for less with --steps or --seconds",
             )
         if lacks_metadata:

@@ -44,8 +44,8 @@ def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     if diagnosis.unseen is not None:
         yield (
             f"Runs that were traced waited for {_ps(diagnosis.unseen)} each: tracing takes long, and "
-            "meanwhile the pipeline works ahead. So the recording does not show which stage holds it up; "
-            "without the prefetch, one would."
+            "meanwhile the pipeline works ahead. So no stage was recorded for as long as the others wait; "
+            "without the prefetch, one would be."
         )
         return
     unseen = _unseen(diagnosis)

@@ -225,8 +225,7 @@ def _step(judgement: Judgement, unit: str, known: Remains) -> str:
 def _what_is_gone(judgement: Judgement) -> str:
     """What the step would be without."""
     if judgement.cause == "compute":
-        layer = judgement.layer if (judgement.op_share or 0.0) < (judgement.layer_share or 0.0) else None
-        return "these ops" if layer is None else f"all ops of {layer.rpartition('/')[2]}"
+        return layer_ops(judgement) or "these ops"
     if judgement.stage is not None and judgement.left_ps > _OTHERS * (
         judgement.mean_ps - judgement.ps_per_step
     ):
@@ -236,6 +235,13 @@ def _what_is_gone(judgement: Judgement) -> str:
     first = "both" if judgement.lines and judgement.rival is None else first
     along = judgement.besides_ps >= _ALONG * judgement.ps_per_step
     return f"{first} and what else is done there" if along and judgement.place is not None else first
+
+
+def layer_ops(judgement: Judgement) -> str | None:
+    """The ops that a gain is without where a layer stands out more than a type of op does."""
+    if judgement.layer is None or (judgement.op_share or 0.0) >= (judgement.layer_share or 0.0):
+        return None
+    return f"all ops of {judgement.layer.rpartition('/')[2]}"
 
 
 def amount_of(known: Remains, bounds: bool = False) -> str | None:

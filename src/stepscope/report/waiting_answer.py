@@ -114,7 +114,7 @@ def odd(oddity: Oddity) -> str:
     if oddity.kind == "lost":
         return f"A part of the recording is missing ({oddity.detail}), perhaps with the slowest batches."
     if oddity.kind == "waits":
-        return f"Steps wait for input for {oddity.detail} of their time; what makes it was not recorded."
+        return f"Steps wait for input for {oddity.detail} of their time, for what has no stages here."
     if oddity.kind == "shared_ids":
         return (
             f"{units.count(count, 'iterator id')} {units.agree(count, 'belongs', 'belong')} to several "

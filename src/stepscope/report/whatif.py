@@ -14,6 +14,7 @@ from stepscope.report.remains import (
     Remains,
     amount_of,
     is_replaced,
+    layer_ops,
     printed_range,
     provided,
     remains,
@@ -143,9 +144,12 @@ def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
 def _what_goes(judgement: Judgement) -> str:
     if judgement.callbacks or judgement.other_batches:
         return "callbacks" if judgement.callbacks else "the loop over other batches"
-    if judgement.op_type and judgement.cause == "compute":
+    if judgement.cause != "compute":
+        return judgement.cause
+    ops = layer_ops(judgement)
+    if ops is None and judgement.op_type:
         return f"the ops that stand out, {shortened(judgement.op_type)}"
-    return judgement.cause
+    return ops or judgement.cause
 
 
 def _decides(judgement: Judgement) -> str:

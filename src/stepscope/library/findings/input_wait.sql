@@ -133,8 +133,8 @@ SELECT
       )
     WHEN p.told_verdict IS NOT NULL
       THEN CONCAT(
-        'The recording shows no stage that limits the steps by itself: `stepscope pipeline` shows what it has of ',
-        'each, and what the program waits for.'
+        'No stage was recorded for as long as the steps wait. `stepscope pipeline` shows what is known of each, and ',
+        'what the program waits for.'
       )
     WHEN q.queues > 0
       THEN CONCAT(

@@ -7,9 +7,7 @@
 --   called {place}. New each time: {changed}.
 -- action: Pad batches to few shapes; pass Python numbers that change as tensors or arrays, not as static arguments;
 --   make functions, and the ops of a graph, once, outside of the loop.
--- action_tensorflow: Pad batches to few shapes, or give tf.function an input_signature with None for the size that
---   changes; pass Python numbers that change as tensors; make functions, and the ops of a graph, once, outside of the
---   loop.
+-- action_tensorflow: {advice}
 -- action_jax: Pad batches to few shapes; pass Python numbers that change as arrays, not as static arguments; make
 --   functions once, outside of the loop.
 -- weakened_by: compilations-capped
@@ -27,6 +25,7 @@
 --   changed | text | New each time | what was new, and what it was in the last of these calls
 --   times | int | Times | calls that traced or compiled, but for the first
 --   steps | int | Steps | steps in which they lie
+--   advice | text | Advice | what to do about functions and graphs of TensorFlow
 SELECT
   CASE WHEN c.steps >= 3 THEN 'high' WHEN c.steps >= 1 THEN 'medium' ELSE 'low' END AS severity,
   c.total_ps AS impact_ps,
@@ -48,7 +47,18 @@ SELECT
     WHEN c.change = 'new_function' THEN ', which holds ' || c.argument || ' = ' || c.became || ' after ' || c.was
     ELSE ', ' || c.was || ' to ' || c.became
   END AS changed,
-  columns!(c, times, steps)
+  columns!(c, times, steps),
+  CASE c.change
+    WHEN 'graph'
+      THEN CONCAT(
+        'Make the ops of the graph before the loop, and change a value by a placeholder or a variable: a session ',
+        'prepares a graph that has grown anew. After tf.get_default_graph().finalize(), the line that adds an op fails.'
+      )
+    ELSE CONCAT(
+      'Pad batches to few shapes, or give tf.function an input_signature with None for the size that changes. Pass ',
+      'Python numbers that change as tensors. Make functions once, outside of the loop.'
+    )
+  END AS advice
 FROM compilation_sum AS c
 WHERE c.change <> 'first' AND c.times >= 2 AND (c.steps >= 1 OR c.times >= 5)
 ORDER BY nulls_last!(c.total_ps DESC, c.run_id, c.host_id, c.function, place, changed)

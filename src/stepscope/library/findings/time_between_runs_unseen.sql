@@ -1,12 +1,12 @@
 -- What lies between the runs was not recorded
 --
 -- question: How much time lies between recorded runs of a session, of which their recordings show nothing?
--- reads: run_gap
+-- reads: run_gap, source
 -- severity: medium where five times as much time lies between runs as in them, else low
 -- impact: A recorded run takes {mean_run_ps} on average, and {mean_gap_ps} lie between one and the next, of which
 --   nothing was recorded: the program's own Python, feeding, saving the recording, and what an input pipeline makes
 --   meanwhile.
--- action: Time the loop without tracing it: `stepscope record -- python …` does, and shows where that time goes.
+-- action: {advice}
 -- weakened_by: lost, truncated, no-steps
 -- reasoning: A recording of Session.run begins and ends inside of the call. What the loop does between two calls makes
 --   each of its steps longer, and no share of a run tells of it.
@@ -18,6 +18,7 @@
 --   mean_run_ps | ps | Run | mean duration of a run
 --   mean_gap_ps | ps | Gap | mean time from the end of one to the begin of the next
 --   gaps | int | Gaps | how many
+--   advice | text | Advice | how to record that time
 WITH sums AS (
   SELECT
     columns!(g, run_id, host_id),
@@ -27,6 +28,13 @@ WITH sums AS (
   FROM run_gap AS g
   WHERE g.averaged
   GROUP BY columns!(g, run_id, host_id)
+),
+
+recorded AS (
+  SELECT o.run_id, o.host_id, COUNT(*) AS captures
+  FROM source AS o
+  WHERE o.format = 'capture'
+  GROUP BY o.run_id, o.host_id
 )
 
 SELECT
@@ -35,7 +43,16 @@ SELECT
   columns!(s, run_id, host_id),
   mean!(s.run_sum, s.number) AS mean_run_ps,
   mean!(s.gap_sum, s.number) AS mean_gap_ps,
-  CAST(s.number AS BIGINT) AS gaps
+  CAST(s.number AS BIGINT) AS gaps,
+  CASE
+    WHEN r.captures IS NULL
+      THEN 'Time the loop without tracing it: `stepscope record -- python …` does, and shows where that time goes.'
+    ELSE CONCAT(
+      'Let the program run for longer: steps are timed after those that are traced in full, and it ended before. ',
+      'Or record it with `--no-run-metadata`, which traces none.'
+    )
+  END AS advice
 FROM sums AS s
+LEFT JOIN recorded AS r ON r.run_id = s.run_id AND r.host_id = s.host_id
 WHERE runs_apart!(s.gap_sum, s.run_sum)
 ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.host_id)
