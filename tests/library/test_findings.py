@@ -632,6 +632,8 @@ def test_incomplete_and_capped():
     tables.source(4, complete=True)
     tables.source(5, complete=True, events_seen=9)
     tables.add("source_note", source_id=5, slug="empty-event", effect="info", events=1)
+    tables.source(6, complete=False, events_seen=18, events_lost=18)
+    tables.add("source_note", source_id=6, slug="names-alone", effect="lost", events=18)
     told = found(tables)
     severities = {row["path"]: row["severity"] for row in told["incomplete_source"]}
     assert severities == {"1.pb": "medium", "2.pb": "high"}

@@ -28,7 +28,11 @@ WITH spans AS (
 ),
 
 cuts AS (
-  SELECT n.source_id, COUNT(*) AS number
+  SELECT
+    n.source_id,
+    sum_where!(n.slug <> 'names-alone', 1) AS number,
+    -- What only names rows is not stored where no event lies on any: nothing of the file is missing.
+    sum_where!(n.slug = 'names-alone', n.events) AS names
   FROM source_note AS n
   WHERE
     n.effect = 'lost'
@@ -53,5 +57,5 @@ LEFT JOIN spans AS p ON p.source_id = o.source_id
 LEFT JOIN cuts AS c ON c.source_id = o.source_id
 WHERE
   o.error IS NOT NULL
-  OR (NOT o.complete AND (o.events_lost > 0 OR (o.events_capped = 0 AND c.number > 0)))
+  OR (NOT o.complete AND (o.events_lost > COALESCE(c.names, 0) OR (o.events_capped = 0 AND c.number > 0)))
 ORDER BY nulls_last!(o.events_lost DESC, o.path, o.source_id)
