@@ -101,7 +101,7 @@ def test_looks_agree_with_what_the_program_logged(monkeypatch: pytest.MonkeyPatc
         agree += (at < spinning[begin]) == (stack == "spin")
     sure = len(looks) - doubtful
     # The lock may change hands between a look's clock and its frames.
-    assert sure > len(looks) // 2
+    assert sure >= 50
     assert agree >= 0.97 * sure
     spent = seconds(found)
     # On a busy machine the thread that looks may begin late.

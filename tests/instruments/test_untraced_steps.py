@@ -165,6 +165,17 @@ def test_nine_of_ten_programs_lie_within_the_bounds(part: float, error: float):
     assert 0.88 <= within <= 1.0
 
 
+def test_two_measurements_of_the_same_steps_bound_what_is_left_together():
+    """Of steps that the profiler made no longer, its slices say that 20 ms are left."""
+    more, less, alike = left(100, 0.9), left(100, 0.5), left(100, 0.8)
+    assert more.high_ps == 20 * MS > more.ps
+    slowed = 2 * (50 * MS - less.ps)
+    assert less.low_ps == max(20 * MS - slowed, 0)
+    assert alike.low_ps < alike.ps < 20 * MS <= alike.high_ps
+    # With a profiler that does make them longer, they are other steps.
+    assert left(90, 0.9).high_ps < 18 * MS
+
+
 def test_what_few_steps_have_is_taken_from_a_mean_step():
     """Only a mean step shows what every fourth step takes to save a checkpoint."""
     steps = [(10 * MS, {"dispatch": 10 * MS})] * 30 + [

@@ -665,7 +665,7 @@ SHARES = {
 
 
 @pytest.mark.repeats("every finding on drawn worlds")
-@settings(max_examples=cases(6, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(6, 20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), crowd=st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), max_size=5))
 def test_no_share_is_more_than_the_whole(tables, crowd):
     """Whatever overlaps, and wherever it begins and ends."""

@@ -78,6 +78,13 @@ class GainThresholds:
         fitted_on=MEASURED,
         slack=ANY,
     )
+    light: float = tuned(
+        0.92,
+        "a profiler that leaves this part of a recorded step without it hardly changed the step: what its "
+        "slices tell and what samples of the steps after it tell are two measurements of the same",
+        fitted_on=TURNS,
+        slack=ANY,
+    )
     uneven: float = tuned(
         0.25,
         "where long steps add more than this part of what goes to the mean of what is left, the mean is "
@@ -309,10 +316,15 @@ def _left_untraced(
     without_it = min(usual - slowed / 2 + stays + elsewhere, whole)
     apart = hypot(error, slowed / 2, stays) + elsewhere
     unknown = cause == "dispatch" and not (calls or untraced.may_stay_ps)
+    low = without_it - apart - untraced.typical_ps * untraced.may_go
     high = whole if unknown else without_it + apart + untraced.may_stay_ps
+    if whole * THRESHOLDS.light <= untraced.typical_ps:
+        # The profiler hardly made steps longer, so its slices measure the same steps. Either may be right.
+        traced = recorded * untraced.typical_ps / whole
+        low, high = min(low, traced - slowed), max(high, traced)
     return Left(
         round(without_it),
-        round(max(without_it - apart - untraced.typical_ps * untraced.may_go, 0)),
+        round(max(low, 0)),
         round(min(max(high, without_it), whole)),
         _corrections(recorded, recorded, usual / recorded if recorded else 1.0),
         round(untraced.typical_ps),
