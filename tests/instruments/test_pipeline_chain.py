@@ -91,7 +91,7 @@ def test_a_pool_is_not_cores() -> None:
     assert (found.model.cores, found.model.threads) == (2, 8)
     untold = diagnose(bursting(threadpool_size=8).calls(), steps(10, 28))
     assert any(
-        "does not tell how many there are, only that tf.data's pool has 8 threads" in s
+        "does not show how many there are, only that tf.data's pool has 8 threads" in s
         for s in evidence(untold)
     )
     assert "more_cores" not in changes(untold)
