@@ -112,6 +112,13 @@ def test_looks_agree_with_what_the_program_logged(monkeypatch: pytest.MonkeyPatc
     assert spent["spin"] / sum(spent.values()) == pytest.approx(true, abs=0.08 + late)
 
 
+def test_a_thread_that_goes_on_while_its_stack_is_read_harms_nothing() -> None:
+    """Python 3.11 crashes where a collection of garbage lets it go on."""
+    child = [sys.executable, str(PROGRAMS / "frames_of_others.py")]
+    done = subprocess.run(child, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
 @pytest.mark.parametrize("without_core_ns", [0, 10**9])
 def test_a_look_that_had_no_core_is_not_late(monkeypatch: pytest.MonkeyPatch, without_core_ns: int) -> None:
     """It was not the lock that kept it from looking: what it sees ran then, and not when it wanted to."""

@@ -4,12 +4,13 @@ Walking a stack costs a third of a microsecond per frame. Known frames are keyed
 kept alive so that none takes the place of another; all tables are bounded.
 """
 
+import gc
 import os
 import sys
 import sysconfig
 from functools import partial
 from itertools import accumulate, chain, repeat, takewhile
-from operator import is_not
+from operator import is_not, methodcaller
 from types import CodeType, FrameType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -134,11 +135,35 @@ def walk(frame: Optional[FrameType]) -> List[FrameType]:
     """A frame and those that called it, innermost first. No line of Python runs meanwhile, and so no other
     thread: one that goes on while its frames are read leaves some of them, whose callers would be those of
     another moment. Python 3.11 may even take what it finds in their place for a frame."""
-    return list(takewhile(_is_frame, accumulate(chain((frame,), _CALLERS), getattr)))  # type: ignore
+    callers = takewhile(_is_frame, accumulate(chain((frame,), _CALLERS), getattr))  # type: ignore
+    found: List[FrameType] = _without_collection(partial(list, callers))
+    return found
+
+
+def current_frames() -> Dict[int, FrameType]:
+    """The innermost frame of each thread, as sys._current_frames has them."""
+    found: Dict[int, FrameType] = _without_collection(sys._current_frames)
+    return found
+
+
+def _without_collection(read: Callable[[], Any]) -> Any:
+    """What `read` returns, while no garbage is collected. Python 3.11 makes frames when they are asked for,
+    which may begin a collection. Its callbacks let other threads run: the frames that are being read are gone
+    then, and the program crashes (CPython's issues 106883 and 106905)."""
+    if sys.version_info[:2] != (3, 11) or not gc.isenabled():
+        return read()
+    try:
+        # No line of Python in between, and so no other thread that could switch collection on or off.
+        _, found, _ = map(_call, (gc.disable, read, gc.enable))
+    except Exception:
+        gc.enable()
+        raise
+    return found
 
 
 _CALLERS = repeat("f_back")
 _is_frame = partial(is_not, None)
+_call = methodcaller("__call__")
 
 
 def _line(frame: FrameType) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, 
 
 from . import clocks
 from .arrays import FUNCTIONS, Arrays, HeldArray
-from .frames import Whose, walk
+from .frames import Whose, current_frames, walk
 from .places import is_ours
 
 MOST_NS = 400_000_000
@@ -120,7 +120,7 @@ class Walk:
                 for name, value in list(names.items()):
                     if not name.startswith("__"):
                         yield value, root, name
-        threads = [_outermost_first(frame) for frame in sys._current_frames().values()]
+        threads = [_outermost_first(frame) for frame in current_frames().values()]
         frames: List[types.FrameType] = []
         frame: Optional[types.FrameType] = None
         try:

@@ -8,7 +8,6 @@ and its end, and then saves the last steps in full.
 import os
 import shutil
 import signal
-import sys
 import threading
 import traceback
 from collections import Counter, deque
@@ -17,6 +16,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from . import clocks, ring
 from .folder import Folder, text
+from .frames import current_frames, walk
 from .machine import resident_bytes
 from .ring import Moment, Place, Ring, SeenLooks, StepTimes
 
@@ -224,12 +224,14 @@ class Live:
         """Writes the stacks of all threads, and saves the last steps."""
         names = {thread.ident: thread.name for thread in threading.enumerate()}
         lines = [f"No step has ended for {waited_ns / 1e9:.0f} s, after step {self._number}.\n"]
-        for ident, frame in sys._current_frames().items():
+        for ident, frame in current_frames().items():
             name = names.get(ident, "a thread that is not Python's")
             if not name.startswith("stepscope-"):
                 here = " (runs the steps)" if ident == self._driver else ""
                 lines.append(f"\nThread {name}{here}, most recent call last:\n")
-                lines += traceback.format_stack(frame)
+                callers = [(caller, caller.f_lineno) for caller in reversed(walk(frame))]
+                lines += traceback.StackSummary.extract(callers).format()
+                del callers
         del frame  # it may be that of this very call
         name = f"hang-{len(self._hangs) + 1}.txt"
         stacks_text = "".join(lines)

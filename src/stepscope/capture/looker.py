@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import clocks
-from .frames import Frames
+from .frames import Frames, current_frames
 
 MOST_THREADS = 200
 """Most threads of a sample; of more, it has the first ones."""
@@ -67,7 +67,7 @@ class Looker:
         """Takes a sample. late_ns: how late it is. driver_alone: leave out the stacks of other threads, which
         take most of the time."""
         unix_ns = clocks.time_ns()
-        frames = sys._current_frames()
+        frames = current_frames()
         on: List[List[int]] = []
         now: Dict[int, int] = {}
         moved = 0

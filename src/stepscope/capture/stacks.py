@@ -14,6 +14,7 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional
 
 from . import clocks
+from .frames import current_frames
 from .looker import Looker, queue_of_this_thread, waited_ns
 
 LEAST_S = 0.002
@@ -168,7 +169,7 @@ class StackSampler:
 
     def _look(self, late_ns: int) -> None:
         if self._written >= MOST_BYTES:
-            self._missed += len(sys._current_frames())
+            self._missed += len(current_frames())
             return
         looked = self._looker.look(late_ns, driver_alone=self._untraced)
         self.looks += 1
