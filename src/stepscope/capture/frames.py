@@ -136,17 +136,17 @@ def walk(frame: Optional[FrameType]) -> List[FrameType]:
     thread: one that goes on while its frames are read leaves some of them, whose callers would be those of
     another moment. Python 3.11 may even take what it finds in their place for a frame."""
     callers = takewhile(_is_frame, accumulate(chain((frame,), _CALLERS), getattr))  # type: ignore
-    found: List[FrameType] = _without_collection(partial(list, callers))
+    found: List[FrameType] = _read_undisturbed(partial(list, callers))
     return found
 
 
 def current_frames() -> Dict[int, FrameType]:
     """The innermost frame of each thread, as sys._current_frames has them."""
-    found: Dict[int, FrameType] = _without_collection(sys._current_frames)
+    found: Dict[int, FrameType] = _read_undisturbed(sys._current_frames)
     return found
 
 
-def _without_collection(read: Callable[[], Any]) -> Any:
+def _read_undisturbed(read: Callable[[], Any]) -> Any:
     """What `read` returns, while no garbage is collected. Python 3.11 makes frames when they are asked for,
     which may begin a collection. Its callbacks let other threads run: the frames that are being read are gone
     then, and the program crashes (CPython's issues 106883 and 106905)."""
