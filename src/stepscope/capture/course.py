@@ -20,7 +20,7 @@ from .profiler import Profilers, now_ns, settle_devices
 from .profiler_runs import ProfilerRuns
 from .program import Program
 from .session_facts import SessionFacts
-from .step_check import SURE, WEAK, Hindsight
+from .step_check import SURE, WEAK, Hindsight, may_be_instead
 from .steps_after import AFTER_NS, StepsAfter
 from .switches import switches
 from .torch_profiler import MOST_GROWN_BYTES
@@ -137,11 +137,10 @@ class Course:
             )
             self._over = True
             self.end(caller)
-        elif self.state == AFTER and (idle_ns > AFTER_NS or self._may_be_instead(caller, call)):
+        elif self.state == AFTER and (
+            idle_ns > AFTER_NS or (caller.how in WEAK and may_be_instead(caller, call))
+        ):
             self._leave(caller)
-
-    def _may_be_instead(self, caller: Caller, call: WatchedCall) -> bool:
-        return caller.how in WEAK and Hindsight(caller, self.plan.warmup).counts(call)
 
     def _traced(self, caller: Caller) -> None:
         """All steps for RunMetadata have run."""

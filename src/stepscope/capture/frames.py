@@ -12,12 +12,14 @@ from functools import partial
 from itertools import accumulate, chain, repeat, takewhile
 from operator import is_not, methodcaller
 from types import CodeType, FrameType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from .c_functions import FILE, SHOWN
 from .callee import called_by
 from .environment import relative
 from .places import is_ours
+
+T = TypeVar("T")
 
 MOST_FRAMES = 20_000
 MOST_STACKS = 100_000
@@ -136,17 +138,15 @@ def walk(frame: Optional[FrameType]) -> List[FrameType]:
     thread: one that goes on while its frames are read leaves some of them, whose callers would be those of
     another moment. Python 3.11 may even take what it finds in their place for a frame."""
     callers = takewhile(_is_frame, accumulate(chain((frame,), _CALLERS), getattr))  # type: ignore
-    found: List[FrameType] = _read_undisturbed(partial(list, callers))
-    return found
+    return _read_undisturbed(partial(list, callers))
 
 
 def current_frames() -> Dict[int, FrameType]:
     """The innermost frame of each thread, as sys._current_frames has them."""
-    found: Dict[int, FrameType] = _read_undisturbed(sys._current_frames)
-    return found
+    return _read_undisturbed(sys._current_frames)
 
 
-def _read_undisturbed(read: Callable[[], Any]) -> Any:
+def _read_undisturbed(read: Callable[[], T]) -> T:
     """What `read` returns, while no garbage is collected. Python 3.11 makes frames when they are asked for,
     which may begin a collection. Its callbacks let other threads run: the frames that are being read are gone
     then, and the program crashes (CPython's issues 106883 and 106905)."""
@@ -154,11 +154,11 @@ def _read_undisturbed(read: Callable[[], Any]) -> Any:
         return read()
     try:
         # No line of Python in between, and so no other thread that could switch collection on or off.
-        _, found, _ = map(_call, (gc.disable, read, gc.enable))
+        found: List[T] = list(map(_call, (gc.disable, read, gc.enable)))
     except Exception:
         gc.enable()
         raise
-    return found
+    return found[1]
 
 
 _CALLERS = repeat("f_back")

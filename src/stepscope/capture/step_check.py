@@ -27,6 +27,18 @@ _TIMES = 5
 after training may take longer than the training."""
 
 
+def may_be_instead(caller: Caller, call: WatchedCall) -> bool:
+    """True for a call that may be the step instead of what marked the recorded ones: as sure a mark at least,
+    from a loop that has nothing to do with the recorded one, or is around it. It is not what a step calls."""
+    apart = set(caller.site.loops).isdisjoint(call.site.loops)
+    return LEVELS.index(call.how) <= LEVELS.index(caller.how) and (apart or _is_around(caller, call))
+
+
+def _is_around(caller: Caller, call: WatchedCall) -> bool:
+    recorded, loops = caller.site.loops, call.site.loops
+    return 0 < len(loops) < len(recorded) and recorded[: len(loops)] == loops
+
+
 class Hindsight:
     """Watches what comes after a recording. caller: what marked its steps; warmup: as for StepWatcher; over:
     its loop ended before enough steps were recorded."""
@@ -34,26 +46,19 @@ class Hindsight:
     def __init__(self, caller: Caller, warmup: int, over: bool = False) -> None:
         self.pace = StepWatcher(warmup)
         """Calls since the recorded loop was last seen."""
-        self._level = LEVELS.index(caller.how)
+        self._caller = caller
         self._over = over
-        self._loops = caller.site.loops
         self._begin_ns = caller.spans[0][0]
         self._lasted_ns: Optional[int] = None
 
     def counts(self, call: WatchedCall) -> bool:
-        """True for a call that may be the step instead: as sure a mark at least, from a loop that has nothing
-        to do with the recorded one, or is around it. It is not what a step calls."""
-        apart = set(self._loops).isdisjoint(call.site.loops)
-        return LEVELS.index(call.how) <= self._level and (apart or self._is_around(call))
-
-    def _is_around(self, call: WatchedCall) -> bool:
-        loops = call.site.loops
-        return 0 < len(loops) < len(self._loops) and self._loops[: len(loops)] == loops
+        """Whether a call may be the step instead."""
+        return may_be_instead(self._caller, call)
 
     def goes_on(self, call: WatchedCall) -> bool:
         """The recorded loop goes on with a call. False when it has proved to be the steps."""
         self.pace, self._lasted_ns = StepWatcher(self.pace.warmup), None
-        weak = LEVELS[self._level] in WEAK
+        weak = self._caller.how in WEAK
         return weak or self._over or call.end_ns - self._begin_ns < PATIENCE * 1_000_000_000
 
     def saw(self, call: WatchedCall, key: Tuple[object, ...], settled: bool) -> bool:
@@ -64,9 +69,9 @@ class Hindsight:
         caller = self.pace.saw(
             call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled, call.site
         )
-        if self._is_around(call):
+        if _is_around(self._caller, call):
             # So many rounds of the loop around, and the recorded one in none of them.
             return caller.count >= STEPS and self.pace.ready()
-        surer = self._over or LEVELS.index(call.how) < self._level
+        surer = self._over or LEVELS.index(call.how) < LEVELS.index(self._caller.how)
         after_ns = call.end_ns - self._begin_ns - self._lasted_ns
         return after_ns > self._lasted_ns * (1 if surer else _TIMES) and self.pace.ready()

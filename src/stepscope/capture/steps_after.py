@@ -2,14 +2,17 @@
 
 from .callers import Caller, WatchedCall
 from .observers import Observers
+from .stacks import MOST_UNTRACED_NS
 
 STEPS_BEFORE, STEPS_AFTER = 10, 30
 """How many steps before the recording, or after it, show what a step takes without a profiler."""
 FEW_AFTER, AFTER_NS = 3, 5_000_000_000
 """Long steps: this few are enough, once they have taken this long."""
-ENOUGH_LOOKS, LONGEST_AFTER_NS = 300, 10_000_000_000
-"""So many looks tell half of a step within 3 % of it. Where they cost so much that they are rare, they go on
-for this long."""
+ENOUGH_LOOKS = 300
+"""So many looks tell half of a step within 3 % of it."""
+LONGEST_AFTER_NS = MOST_UNTRACED_NS - 1_000_000_000
+"""Where looks cost so much that they are rare, they go on for this long: until just before they end by
+themselves."""
 MOST_AFTER = 3000
 """Short steps: most that are written in this time of sampling."""
 
