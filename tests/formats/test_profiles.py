@@ -1,4 +1,6 @@
-"""Profiles of other tools: spans and samples as slices, and those that are known and cannot be read."""
+"""Profiles of other tools: spans and samples as slices, and those that are known and cannot be read.
+
+Past 400 lines because it is a list: a format of a tool, and what is read of it."""
 
 from __future__ import annotations
 

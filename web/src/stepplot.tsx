@@ -6,7 +6,7 @@ import { ticks } from "./axis";
 export const WIDE = 1000;
 export const HIGH = 100;
 
-/** `label`: what the chart shows; `below`: what stands under it. All else are attributes of the drawing. */
+/** `label`: what the chart shows. `below`: what is placed under it. The svg element gets all other attributes. */
 export function Plot({
   top,
   unit,

@@ -80,8 +80,8 @@ class GainThresholds:
     )
     light: float = tuned(
         0.92,
-        "a profiler that leaves this part of a recorded step without it hardly changed the step: what its "
-        "slices tell and what samples of the steps after it tell are two measurements of the same",
+        "where a step without the profiler takes at least this part of a recorded one, slices of recorded "
+        "steps and samples of later ones measure the same",
         fitted_on=TURNS,
         slack=ANY,
     )

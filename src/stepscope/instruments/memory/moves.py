@@ -94,7 +94,8 @@ def _records(query: Query, source_id: int) -> list[Move]:
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
     for row in _rows(query, "memory_events", source_id):
-        ts_ps, name, size_text, address, allocator, op_name, region, dtype, shape, total, requested, _ = row
+        ts_ps, name, size_text, address, allocator, op_name, region, dtype, shape, *pool = row
+        total, requested, fragmentation = pool
         size = _whole(size_text)
         if not size:
             continue
@@ -114,7 +115,7 @@ def _xplane(query: Query, source_id: int) -> list[Move]:
                 _shape(shape),
                 _whole(total),
                 requested_bytes=_whole(requested),
-                pool=_pool(ts_ps, row[-1]),
+                pool=_pool(ts_ps, fragmentation),
             )
         )
     return moves

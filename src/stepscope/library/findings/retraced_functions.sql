@@ -51,8 +51,9 @@ SELECT
   CASE c.change
     WHEN 'graph'
       THEN CONCAT(
-        'Make the ops of the graph before the loop, and change a value by a placeholder or a variable: a session ',
-        'prepares a graph that has grown anew. After tf.get_default_graph().finalize(), the line that adds an op fails.'
+        'Make the ops of the graph before the loop, and change values by placeholders or variables: each time the ',
+        'graph grows, the session prepares it again. After tf.get_default_graph().finalize(), the line that adds an ',
+        'op fails.'
       )
     ELSE CONCAT(
       'Pad batches to few shapes, or give tf.function an input_signature with None for the size that changes. Pass ',

@@ -33,7 +33,7 @@ WITH sums AS (
 recorded AS (
   SELECT o.run_id, o.host_id, COUNT(*) AS captures
   FROM source AS o
-  WHERE o.format = 'capture'
+  WHERE o.kind = 'capture'
   GROUP BY o.run_id, o.host_id
 )
 
