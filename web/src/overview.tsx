@@ -5,7 +5,7 @@ import { Findings } from "./findings";
 import { Notes } from "./notes";
 import { Prose } from "./prose";
 import { FoldedSections, Open } from "./sections";
-import { StepBars } from "./stepbar";
+import { hasSteps, StepBars } from "./stepbar";
 import { type Brushed, StepChart } from "./stepchart";
 import type { Report, Row, Section, Step } from "./types";
 
@@ -105,7 +105,7 @@ export function Summary({
       )}
       <Sentences told={more} class="also" />
       {parts && (
-        <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.steps !== 0} />
+        <StepBars section={parts} brushed={brushed} coming={coming} known={hasSteps(report, steps)} />
       )}
       {steps.length > 1 && (
         <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />

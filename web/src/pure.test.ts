@@ -11,7 +11,7 @@ import { inScale, lieApart, scaleOf, scalesOf, show } from "./scale";
 import { fitting, type Item } from "./search";
 import { placeIn } from "./sqlerror";
 import { ordered, type Stage } from "./stages";
-import { ofSteps } from "./stepbar";
+import { hasSteps, ofSteps } from "./stepbar";
 import { columnsOf, timelineLink } from "./stepchart";
 import { filtered, sorted, telling } from "./table";
 import { boxes, branches } from "./tree";
@@ -27,6 +27,13 @@ test("a value is shown in the unit of its column", () => {
   expect(shown(null, "ps")).toBe("");
   expect(counted(1, "step")).toBe("1 step");
   expect(counted(2, "step")).toBe("2 steps");
+});
+
+test("a recording of steps that averages leave out has steps", () => {
+  const step = { averaged: false } as Step;
+  expect(hasSteps({ facts: { steps: 0 } }, [step, step])).toBe(true);
+  expect(hasSteps({ facts: { steps: 0 } }, [step])).toBe(false); // the whole recording stands for one
+  expect(hasSteps({ facts: { steps: 3 } }, [])).toBe(true);
 });
 
 test("sorting keeps every row, and unknown values come last either way", () => {

@@ -5,7 +5,7 @@ import { plain } from "./plain";
 import { show } from "./scale";
 import { SharesBar } from "./shares";
 import { type Brushed, partsByStep, partsOf, placeOf } from "./stepchart";
-import type { Row, Section } from "./types";
+import type { Report, Row, Section, Step } from "./types";
 
 const HOSTS = 4; // bars that are seen without a click
 
@@ -14,13 +14,17 @@ interface Whole {
   parts: { name: string; ps: number }[];
 }
 
+/** Whether the recording has steps. Averages may leave out all of them, as where each compiles. */
+export const hasSteps = (report: Pick<Report, "facts">, steps: Step[]): boolean =>
+  report.facts?.steps !== 0 || steps.length > 1;
+
 /** What a bar is made of: the mean of a host's steps, as a row of the section tells it. */
-function ofRow(row: Row, section: Section, hasSteps: boolean): Whole {
+function ofRow(row: Row, section: Section, known: boolean): Whole {
   const parts = section.chart!.y.map((name) => ({ name, ps: Number(row[name] ?? 0) }));
   const steps =
     row.what === "mean" && typeof row.steps === "number" ? `, mean of ${counted(row.steps, "step")}` : "";
   const long = duration(total(parts));
-  const sentence = hasSteps ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`;
+  const sentence = known ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`;
   return { title: `${plain(placeOf(row), 120)}: ${sentence}`, parts };
 }
 
@@ -49,23 +53,24 @@ export function StepBars({
   section,
   brushed,
   coming,
-  hasSteps,
+  known,
 }: {
   section: Section;
   brushed: Brushed | null;
   coming: boolean;
-  hasSteps: boolean;
+  /** Whether the recording has steps. */
+  known: boolean;
 }): JSX.Element | null {
   const { chart, table } = section;
   if (!chart || !table) return null;
   const means = table.rows.filter((row) => row[chart.x] === "mean");
   const rows = means.length ? means : table.rows.slice(0, 1);
   const selected = brushed && ofSteps(brushed, section);
-  const bars = selected ? [selected] : rows.map((row) => ofRow(row, section, hasSteps));
+  const bars = selected ? [selected] : rows.map((row) => ofRow(row, section, known));
   const bar = (whole: Whole) => <Bar whole={whole} section={section} />;
   return (
     <section class="where-a-step-goes" aria-label="Where a step goes">
-      <h2>{hasSteps ? "Where a step goes" : "Where the time goes"}</h2>
+      <h2>{known ? "Where a step goes" : "Where the time goes"}</h2>
       {bars.slice(0, HOSTS).map(bar)}
       {brushed && !selected && (
         <p class="quiet">
