@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from tests.formats.capture_folder import STARTED_NS, line, stacks, write
 MS = 10**9
 
 
-def read(*lines: dict[str, Any]) -> StackRows:
+def read(*lines: dict[str, Any], untraced_steps: Sequence[tuple[int, int]] = ()) -> StackRows:
     """The lines as read, with Unix time as the clock."""
-    return StackRows().read(lines, lambda ns: None if ns is None else ns * 1000)
+    return StackRows(untraced_steps).read(lines, lambda ns: None if ns is None else ns * 1000)
 
 
 SAMPLES = """SELECT s.thread_name, s.is_main, s.ts_ps, s.weight_ps, s.cpu_ps, f.function, p.line
@@ -75,22 +76,38 @@ def test_what_kept_the_recorder_waiting_is_the_stack_it_then_saw() -> None:
 
 
 def test_looks_at_steps_that_no_profiler_recorded_are_added_up_by_stack() -> None:
-    """They are no samples: what is asked about samples is about recorded steps."""
+    """They are no samples: what is asked about samples is about recorded steps. A look between steps, or
+    after the last, is of none of them."""
     found = read(
         {"frame": 1, "function": "f"}, {"stack": 1, "frame": 1}, {"stack": 2, "in": 1, "frame": 1},
         {"thread": 1, "name": "x", "main": True}, {"thread": 2, "name": "y", "main": False},
         {"begin_unix_ns": 0}, {"unix_ns": 10, "on": [[1, 1]]}, {"end_unix_ns": 20},
         {"begin_unix_ns": 100, "untraced": True},
         {"unix_ns": 110, "on": [[1, 1, 3], [2, 1]]}, {"unix_ns": 130, "on": [[1, 1, 9, 4], [2, 1]]},
-        {"unix_ns": 150, "on": [[1, 2]]}, {"end_unix_ns": 170},
-        {"begin_unix_ns": 200}, {"unix_ns": 210, "on": [[1, 1]]},
+        {"unix_ns": 150, "on": [[1, 2]]}, {"unix_ns": 163, "on": [[1, 2]]},
+        {"unix_ns": 170, "on": [[1, 2]]}, {"unix_ns": 900, "on": [[1, 2]]}, {"end_unix_ns": 990},
+        {"begin_unix_ns": 2000}, {"unix_ns": 2010, "on": [[1, 1]]},
+        untraced_steps=[(105, 125), (120, 161), (165, 185)],
     )  # fmt: skip
-    assert [(one["ts_ps"], one["weight_ps"]) for one in found.samples] == [(0, 20_000), (200_000, 10_000)]
+    assert [(one["ts_ps"], one["weight_ps"]) for one in found.samples] == [(0, 20_000), (2_000_000, 10_000)]
     assert list(found.untraced.values()) == [
-        {"stack_id": 0, "looks": 2, "weight_ps": 40_000, "active_ps": 6_000},
-        {"stack_id": 1, "looks": 1, "weight_ps": 30_000, "active_ps": None},
+        {"stack_id": 0, "looks": 2, "weight_ps": 35_000, "active_ps": 6_000},
+        {"stack_id": 1, "looks": 2, "weight_ps": 35_000, "active_ps": None},
     ]
     assert found.odd == 0
+
+
+def test_what_is_done_after_the_last_step_is_no_part_of_one(tmp_path: Path) -> None:
+    """The recorder, which looks for a number of times, saw the program end: three times in load()."""
+    looks = stacks().replace(line(begin_unix_ns=STARTED_NS), line(begin_unix_ns=STARTED_NS, untraced=True))
+    steps = b"".join(
+        line(step=step, begin_unix_ns=STARTED_NS + begin, end_unix_ns=STARTED_NS + end, recorded=recorded)
+        for step, begin, end, recorded in ((0, -9, 0, True), (1, 0, 8 * 10**6, False))
+    )
+    folder = write(tmp_path / "c", xplane=False, **{"stacks.ndjson": looks, "steps.ndjson": steps})
+    asked = "SELECT f.function, u.looks, u.weight_ps FROM untraced_stack AS u"
+    asked += " JOIN stack AS k ON k.id = u.stack_id JOIN frame AS f ON f.id = k.frame_id"
+    assert ask(folder, asked) == [("load", 1, 8 * MS)]
 
 
 def test_time_without_a_core_is_what_the_clock_of_waits_went_on() -> None:

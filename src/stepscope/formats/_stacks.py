@@ -1,5 +1,6 @@
 """stacks.ndjson of a capture folder: looks at stacks of threads, as rows of frame, stack and stack_sample;
-those at steps that no profiler recorded as rows of untraced_stack.
+those in steps that no profiler recorded as rows of untraced_stack. The recorder goes on looking when the last
+of these steps has ended: what the program does then is no part of a step, and left out.
 
 A look is one moment. The time that it stands for reaches half way to the looks beside it; but what kept the
 recorder from looking when it wanted to (the interpreter lock, held by a long call) is time of the later look,
@@ -8,7 +9,8 @@ which then shows that call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Row = dict[str, Any]
@@ -30,10 +32,43 @@ class _StackMoment(NamedTuple):
     threads: list[Any]
 
 
+class _Spans:
+    """Spans of time, in nanoseconds."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        self._before: list[int] = []
+        """The time of all spans before each."""
+        total = 0
+        for begin, end in sorted(spans):
+            begin = max(begin, self._ends[-1] if self._ends else begin)
+            if begin < end:
+                self._begins.append(begin)
+                self._ends.append(end)
+                self._before.append(total)
+                total += end - begin
+
+    def hold(self, moment_ns: int) -> bool:
+        """Whether it is in one of them."""
+        at = bisect_right(self._begins, moment_ns) - 1
+        return at >= 0 and moment_ns < self._ends[at]
+
+    def within_ns(self, begin_ns: int, end_ns: int) -> int:
+        """How much of the time between two moments they cover."""
+        return self._until(end_ns) - self._until(begin_ns)
+
+    def _until(self, moment_ns: int) -> int:
+        at = bisect_right(self._begins, moment_ns) - 1
+        return 0 if at < 0 else self._before[at] + min(moment_ns, self._ends[at]) - self._begins[at]
+
+
 class StackRows:
     """The rows of the four tables, without ids of their own; `odd` lines could not be used."""
 
-    def __init__(self) -> None:
+    def __init__(self, untraced_steps: Sequence[tuple[int, int]] = ()) -> None:
+        """untraced_steps: begin and end of each step that no profiler recorded, in Unix nanoseconds."""
+        self._untraced_steps = _Spans(untraced_steps)
         self.frames: list[Row] = []
         self.stacks: list[Row] = []
         self.samples: list[Row] = []
@@ -156,8 +191,9 @@ class StackRows:
             spent, waited = [*map(_whole, entry[2:]), None, None][:2]
             cpu, queued = self._times_since(thread, spent, waited, end_ps - ts_ps)
             if self._is_untraced:
-                if main:
-                    self._add_untraced(stack, end_ps - ts_ps, cpu, queued)
+                if main and self._untraced_steps.hold(max(look.at_ns - look.late_ns, begin_ns)):
+                    weight_ps = self._untraced_steps.within_ns(begin_ns, end_ns) * _PS
+                    self._add_untraced(stack, weight_ps, cpu, queued)
                 continue
             self.samples.append(
                 {

@@ -142,7 +142,9 @@ def _read_machine(files: CaptureFiles) -> None:
 def _read_stacks(files: CaptureFiles) -> None:
     if _stacks.NAME not in files.data:
         return
-    read = _stacks.StackRows().read(files.lines(_stacks.NAME), files.time)
+    steps = _capture_steps.timed(files.data.get(_capture_steps.NAME, b""))
+    untraced_steps = [(begin, end) for _, begin, end, recorded in steps if not recorded]
+    read = _stacks.StackRows(untraced_steps).read(files.lines(_stacks.NAME), files.time)
     files.unused(_stacks.NAME, read.odd)
     if read.dropped:
         was = units.agree(read.dropped, "was", "were")

@@ -473,7 +473,7 @@ CREATE TABLE stack_sample (
   stack_id BIGINT NOT NULL          -- its stack
 );
 
--- Where the thread that runs the steps was in those that no profiler recorded: all looks at a stack, after the
+-- Where the thread that runs the steps was in those that no profiler recorded: all looks at a stack in steps after the
 -- recording.
 CREATE TABLE untraced_stack (
   LIKE row_of_source,
