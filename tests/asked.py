@@ -1,7 +1,5 @@
 """Files asked by SQL, and tables in a connection asked as instruments ask a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Whether views of one recording contradict each other: headline, JSON, causes, findings, input pipeline, and
 the sentences that are printed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import stepscope

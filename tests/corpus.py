@@ -5,8 +5,6 @@ folder. `make test-all` takes `../shared/corpus` in its place where that exists.
 corpus has them; a test whose file does not ship is skipped and says so.
 """
 
-from __future__ import annotations
-
 import atexit
 import gzip
 import json

@@ -5,8 +5,6 @@ that ended within it. What a shared fixture takes counts for the first test that
 STEPSCOPE_TEST_COSTS=FILE, each test is also a line of JSON in FILE.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

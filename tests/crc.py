@@ -1,7 +1,5 @@
 """CRC-32C bit by bit, with the mask of TFRecord files: a reference for framing drawn files."""
 
-from __future__ import annotations
-
 
 def masked_crc32c(data: bytes) -> int:
     """CRC-32C as TFRecord files and tables of checkpoints store it."""

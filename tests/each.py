@@ -7,8 +7,6 @@ It is written like `pytest.mark.parametrize`. All cases are tried, and those tha
 values. Where a case needs a fixture, or takes more than some milliseconds, parametrize it instead.
 """
 
-from __future__ import annotations
-
 import inspect
 import traceback
 from collections.abc import Callable, Iterable

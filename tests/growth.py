@@ -1,7 +1,5 @@
 """How much work something is, counted: time depends on the machine, the number of calls does not."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

@@ -5,8 +5,6 @@ graph_pb2 = proto("core.framework.graph_pb2")  # a generated module of TensorFlo
 installed("jax")                  # for a test that starts a program which imports it
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util

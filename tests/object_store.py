@@ -1,7 +1,5 @@
 """A real S3 server on loopback, and a proxy before it that answers as badly as a test wants."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """JSON with one odd value: every field of a document times every value that a file may hold instead."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -7,8 +7,6 @@ that fails ends its group and gives the exit code. Needs nothing but Python, so 
 installing, too.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Pressing a button until it is noticed: what a busy machine begins late is stopped all the same."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Callable, Iterator

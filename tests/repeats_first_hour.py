@@ -5,8 +5,6 @@ type them; `pytest -s` prints the minutes to the first answer. STEPSCOPE_TEST_WH
 instead of what is installed.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

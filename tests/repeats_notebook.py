@@ -1,7 +1,5 @@
 """The magics, in a real notebook that a kernel executes, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

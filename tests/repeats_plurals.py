@@ -1,7 +1,5 @@
 """Sentences with numbers: nouns and verbs agree with them, whether there is none, one, two or many."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

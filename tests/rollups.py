@@ -1,7 +1,5 @@
 """The tables of rollups once more, as questions about slices: the core must make the same in one pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work that may be stopped from elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 

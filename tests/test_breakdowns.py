@@ -1,8 +1,6 @@
 """Parts of steps beside the breakdowns of xprof and HTA on the same files; docs/parts-of-a-step.md has these
 figures."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import defaultdict

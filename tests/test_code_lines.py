@@ -1,7 +1,5 @@
 """Whose line it is that made an op, or took memory."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.code_lines import CodeLine, innermost, is_framework, is_framework_or_library

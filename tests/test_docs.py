@@ -1,7 +1,5 @@
 """The documentation is true: everything has its entry, links lead somewhere, commands run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

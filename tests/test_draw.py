@@ -1,7 +1,5 @@
 """Drawn tables have the same rows whatever was drawn before them."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 

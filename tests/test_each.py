@@ -1,7 +1,5 @@
 """A table as one test: all cases are tried, those that fail are told, one that fits nothing is an error."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.each import each

@@ -1,7 +1,5 @@
 """Errors that no other test asks for by name, each with the smallest command that produces it."""
 
-from __future__ import annotations
-
 import builtins
 import socket
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What is said of devices, held against an independent reading: recordings of accelerators by other projects
 where the corpus lies beside the clone, samples made by hand, and traces that Hypothesis makes up."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

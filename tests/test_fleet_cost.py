@@ -1,7 +1,5 @@
 """What a fleet costs: the page says what the measured figures give, and the figures add up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

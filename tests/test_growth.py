@@ -3,8 +3,6 @@
 benchmarks/growth.py measures time and memory of everything, also of what the engine and the core do.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path

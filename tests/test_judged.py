@@ -3,8 +3,6 @@ other.
 
 Past 400 lines because it is a list: a judgement, and what each view says of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections import Counter

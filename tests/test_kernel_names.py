@@ -1,7 +1,5 @@
 """Names of kernels: what is left of them when they are too long, and what is no kernel."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

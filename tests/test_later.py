@@ -1,7 +1,5 @@
 """Modules that tests import late: nothing before it is asked for; and TensorFlow's messages without it."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

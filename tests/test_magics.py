@@ -1,7 +1,5 @@
 """The magics of IPython in this process: what they return, and that what fails stops the cells below it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The maps of the project lead somewhere: the house, the READMEs of folders, and the way of a trace."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

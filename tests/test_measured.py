@@ -1,7 +1,5 @@
 """The results of benchmarks: one of each family, no folder of a machine, the page made of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """Every slug that the sources use is explained, and nothing explained has gone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Notes on sources, each with the smallest recording that produces it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Notes on the files that recorders write (protos, event files, captures), each with the smallest file that
 produces it; and where the others are produced."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """One answer whoever asks: command line, page, Python, agents, a lake, and another engine over that lake."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The parts of `make test`: side by side where they say so, and the exit code of what failed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The picture in the README shows what the command in its title prints today."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from pathlib import Path

@@ -4,8 +4,6 @@ A process of its own takes away what Windows does not have, as far as Python can
 depend on are imported: they have their own other side.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

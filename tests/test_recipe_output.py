@@ -1,7 +1,5 @@
 """The recipe for an output: one new file, chosen by the extension that it names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

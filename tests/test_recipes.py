@@ -3,8 +3,6 @@
 An output has its own test: test_recipe_output.py.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a step would take without its cause: a number where that is known, else a bound, else nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """A report says what the tables say: sentences with numbers, findings by weight, doubts where they belong."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections import defaultdict

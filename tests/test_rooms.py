@@ -1,8 +1,6 @@
 """The rooms of the house: packages of stepscope, and modules beside them, import one another in no circle,
 and at the top of files."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections import defaultdict

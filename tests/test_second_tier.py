@@ -1,7 +1,5 @@
 """What `make test` never reads: the shards of the nightly workflow cover it, and what it imports is there."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Every promise of SECURITY.md is kept by tests that are named here; one without a test fails."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SQL is in files of the library, where the linter sees it and other engines run it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The reader of stepscope's own JSON, and odd values in every file that it reads."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

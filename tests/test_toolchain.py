@@ -1,7 +1,5 @@
 """How `make` comes by Rust: what is there, what it installs, and what it says when it cannot."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ TRUTHS is the one table of that. Its rows are the samples; those of `tf_data` al
 measured themselves. `make test` looks at a few that differ, `make test-all` at each and at the corpus.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The matrix of versions: its page says what the results say, and what was not run is not filled in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import ModuleType

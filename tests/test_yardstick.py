@@ -1,7 +1,5 @@
 """The yardstick: its truths, its scorer, and the page made of its results."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -8,8 +8,6 @@ that it may import what only `make test-all` installs.
 STEPSCOPE_TEST_SHARD=2/4 runs the second of four parts of whatever is run, file by file.
 """
 
-from __future__ import annotations
-
 import os
 import zlib
 from collections.abc import Collection, Iterable

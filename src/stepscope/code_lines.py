@@ -1,7 +1,5 @@
 """Lines of a program: which of the frames that made an op, or took memory, is the program's own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

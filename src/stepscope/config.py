@@ -1,7 +1,5 @@
 """Settings from the environment: the cache's place and size limit, memory, threads and patience."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -11,8 +11,6 @@ StepscopeError
 └── OutputError       a result that cannot be written
 """
 
-from __future__ import annotations
-
 
 class StepscopeError(Exception):
     """Any error that a user sees.

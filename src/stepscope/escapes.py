@@ -5,8 +5,6 @@ another one; some characters cannot be seen at all. Files and pipes get them as 
 survive a round trip. A terminal gets escapes. What no encoder takes is replaced (`printable`).
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, TextIO
 

@@ -1,8 +1,6 @@
 """Names of kernels, functions of C++ as compilers spell them, in fewer characters: without return type,
 namespaces and parameters, which seldom tell two kernels of a program apart."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise

@@ -5,8 +5,6 @@ holds every slug used in the sources to having an entry here. Keep them in alpha
 long because it is a list, and one list is easier to keep true than several.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Protocol buffers field by field: the small messages beside recordings, which the core does not read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 _WORD = 1 << 64

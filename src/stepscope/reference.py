@@ -5,8 +5,6 @@ the site and not into git. They come from the schema, the library and the messag
 something else than the code does.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ step_labels.json has all that is told of a label, in the order in which labels a
 from the same file. A new label is one entry there and its name here.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args

@@ -7,16 +7,15 @@ every oddity is OddJson, which the caller turns into an error of its own, or, wh
 value of the caller's.
 """
 
-from __future__ import annotations
-
+import functools
 import json
 import os
 import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from types import MappingProxyType, UnionType
+from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 MOST_BYTES = 64 << 20
 """Size of the largest file that is read; ours have a few KB."""
@@ -144,33 +143,30 @@ def record(kind: type[T], found: object, parts: Mapping[str, object] = MappingPr
     """
     if not isinstance(found, dict):
         raise OddJson(f"{_shown(found)} instead of an object")
-    # typing wraps the texts of annotations.
-    wanted = {
-        name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in kind.__annotations__.items()
-    }
+    wanted = _types_of(kind)
     if found.keys() != wanted.keys():
         name = sorted(found.keys() ^ wanted.keys())[0]
         raise OddJson(f"{name!r} is {'missing' if name in wanted else 'not a known field'}")
     for name, types in wanted.items():
-        if name not in parts and not any(_is(found[name], type_name) for type_name in types.split(" | ")):
+        if name not in parts and not any(_is(found[name], fitting) for fitting in types):
             raise OddJson(f"{name!r} is {_shown(found[name])}")
     return kind(**{**found, **parts})
 
 
-def _is(value: object, name: str) -> bool:
-    if name == "int":
+@functools.cache
+def _types_of(kind: type) -> dict[str, tuple[type, ...]]:
+    """The types that each field of a NamedTuple may have."""
+    found = {}
+    for name, hint in get_type_hints(kind).items():
+        every = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        found[name] = tuple(get_origin(type_) or type_ for type_ in every)
+    return found
+
+
+def _is(value: object, kind: type) -> bool:
+    if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
-    return isinstance(value, _TYPES[name])
-
-
-_TYPES = {
-    "str": str,
-    "bool": bool,
-    "None": type(None),
-    "float": float,
-    "list[Any]": list,
-    "dict[str, Any]": dict,
-}
+    return isinstance(value, kind)
 
 
 def _shown(value: object) -> str:

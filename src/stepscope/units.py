@@ -3,8 +3,6 @@
 Nothing here is used for machines: JSON and CSV carry the raw picoseconds, bytes and shares.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Iterable, Sequence

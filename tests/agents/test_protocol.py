@@ -3,8 +3,6 @@
 STEPSCOPE_WRITE_GOLDEN=1 writes the transcripts anew: read what changed before you commit it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

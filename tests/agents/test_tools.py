@@ -1,7 +1,5 @@
 """The tools without the protocol: what fits, which paths may be opened, SQL that never ends."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

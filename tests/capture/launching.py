@@ -1,7 +1,5 @@
 """Runs programs with and without `stepscope record`, and opens what was recorded."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

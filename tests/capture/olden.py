@@ -1,7 +1,5 @@
 """Older Pythons, where this machine has them, and environments of TensorFlow 1 for them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

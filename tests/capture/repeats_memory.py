@@ -1,7 +1,5 @@
 """Programs that keep arrays, in each framework: what grows, by how much, and which line keeps it."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real PyTorch, recorded from outside and read here."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

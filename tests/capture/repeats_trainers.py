@@ -1,7 +1,5 @@
 """Trainers of others for PyTorch, recorded without an edit: Hugging Face's Trainer, Accelerate, Lightning."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

@@ -1,7 +1,5 @@
 """Steps after the recording: timed and looked at without a profiler, for a while, and nothing runs on."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from types import SimpleNamespace

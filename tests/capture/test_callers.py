@@ -1,7 +1,5 @@
 """When calls count as settled, or as ones that never settle."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.capture import callers

@@ -1,7 +1,5 @@
 """What the recorder tells of compilations: which argument changed and how, and the line of the call."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys

@@ -1,7 +1,5 @@
 """However a program ends, it ends as it would, and what was recorded until then is readable."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

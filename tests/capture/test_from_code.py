@@ -1,7 +1,5 @@
 """Recordings that a program makes itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Runs of Python's garbage collection, as the recorder sees them."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from collections.abc import Iterator

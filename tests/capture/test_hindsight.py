@@ -1,7 +1,5 @@
 """A loop that sets up is not the steps, as turns out when training begins."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A program under `stepscope record` is started and ended as it would be without: no framework is needed."""
 
-from __future__ import annotations
-
 import os
 import pty
 import signal

@@ -1,7 +1,5 @@
 """What a watched program tells while it runs: slow steps, hangs, stacks on a signal; and stepscope top."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

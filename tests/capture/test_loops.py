@@ -1,7 +1,5 @@
 """The user's loop is the step, however many calls of a framework it makes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which variables hold arrays, and which line keeps them: with NumPy's arrays, which every test has."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import mmap

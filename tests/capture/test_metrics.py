@@ -1,7 +1,5 @@
 """Metrics of Keras: the line that made one stands for its ops. The classes stand in for those of Keras."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

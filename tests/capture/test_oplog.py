@@ -1,7 +1,5 @@
 """Ops of which an op log tells the lines."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Columns and cells of batches that only pad."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The parts of the recorder that need no framework."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io

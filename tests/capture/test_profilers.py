@@ -1,7 +1,5 @@
 """The profilers that a recorder may use."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType, SimpleNamespace
 

@@ -3,8 +3,6 @@
 They are started as they are, with real TensorFlow and JAX, once alone and once recorded.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

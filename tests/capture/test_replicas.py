@@ -1,7 +1,5 @@
 """What a strategy of TensorFlow runs op by op: one call of the program, whatever threads its replicas are."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The flight recorder: which moments are kept, that what is held is bounded, and what the moments answer."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

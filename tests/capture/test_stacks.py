@@ -1,7 +1,5 @@
 """Looks at the stacks of the program's threads: what is seen, what is left alone, what it costs."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

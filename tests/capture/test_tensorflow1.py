@@ -1,7 +1,5 @@
 """Real TensorFlow 1.15 on Python 3.7, and 1.1 on Python 3.6, recorded from outside and read here."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

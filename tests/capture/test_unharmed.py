@@ -4,8 +4,6 @@ The programs train a Keras of a few lines, which lies beside them: no framework 
 Past 400 lines because it is a list: something that is wrong, and a program that does not notice.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What tests of programs that are watched while they run have in common."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What the command line opens in its own tests: a trace of nine rows."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """stepscope attach on real processes: all threads, nothing left stopped, refusals with reasons."""
 
-from __future__ import annotations
-
 import csv
 import ctypes
 import io

@@ -1,7 +1,5 @@
 """stepscope attach over some seconds, on a program that it starts, and at a breakpoint."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

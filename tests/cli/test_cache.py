@@ -1,7 +1,5 @@
 """stepscope cache: what is kept is shown, cleared and limited."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """stepscope check from the command line: verdicts, exit codes, files, and what it refuses."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

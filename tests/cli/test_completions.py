@@ -1,7 +1,5 @@
 """Completions are tried in the shells that are here; the manual page by the formatter of man."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

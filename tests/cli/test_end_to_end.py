@@ -1,7 +1,5 @@
 """The verbs on recordings that ship with the project."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

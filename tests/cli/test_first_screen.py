@@ -1,7 +1,5 @@
 """The summary fits a real terminal of 80 columns and 40 lines, whatever was recorded."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """--format csv, json and md for every verb: what it prints can be read, or an error says why not."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -1,7 +1,5 @@
 """`stepscope graph`: what it prints and draws is what the graph holds, and mistakes end in a sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The help: quick, and true."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Verbs, exit codes, errors in three parts, pipes and Ctrl-C."""
 
-from __future__ import annotations
-
 import gc
 import io
 import os

@@ -1,7 +1,5 @@
 """`stepscope memory` fits one screen and leaves nothing unsaid: the rest is summed up, or is in --all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

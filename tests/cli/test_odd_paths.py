@@ -1,7 +1,5 @@
 """A path that is too long, or holds what no path may hold, is the user's mistake wherever it is given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers that are longer than the screen go through a pager, and nothing else does."""
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

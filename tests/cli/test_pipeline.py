@@ -1,7 +1,5 @@
 """`stepscope pipeline`: a diagram for people, a document for programs, 2 when nothing can be said."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

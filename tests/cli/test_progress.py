@@ -1,7 +1,5 @@
 """The progress bar keeps out of the way."""
 
-from __future__ import annotations
-
 import ast
 import io
 import threading

@@ -1,7 +1,5 @@
 """The prompt: what it does with a text, and what it offers to complete."""
 
-from __future__ import annotations
-
 import argparse
 import io
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Where the SQL comes from, and in which form the rows go."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """`stepscope record --format`: what was recorded as data on stdout, and nothing else there."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

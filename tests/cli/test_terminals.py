@@ -1,7 +1,5 @@
 """What a recording may not do to a terminal, and what files and pipes get instead: the exact text."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """The prompt in a real terminal: Tab, Ctrl-C, and words that leave it, typed into tmux."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

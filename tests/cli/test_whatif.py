@@ -1,7 +1,5 @@
 """`stepscope whatif`: what is printed, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """stepscope xla diff."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

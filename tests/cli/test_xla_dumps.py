@@ -1,7 +1,5 @@
 """stepscope xla dumps."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Checkpoints against TensorFlow's own reader: both versions, all types, parts, shards, damage."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

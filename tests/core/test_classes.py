@@ -1,7 +1,5 @@
 """What slices are, by how they are called: the rules of the core."""
 
-from __future__ import annotations
-
 import pytest
 from tests.each import each
 

@@ -1,7 +1,5 @@
 """Work of the core that takes long and reads nothing ends when nobody wants it any more, and with Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable

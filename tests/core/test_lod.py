@@ -1,7 +1,5 @@
 """Frames of the timeline hold every slice of their window exactly once."""
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of TensorFlow's messages are those of the TensorFlow that is pinned."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.later import protos_only

@@ -1,7 +1,5 @@
 """Parquet files of the core: what pyarrow and DuckDB read is what was in the store."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

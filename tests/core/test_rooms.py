@@ -1,7 +1,5 @@
 """The rooms of the native core: which may import which."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path

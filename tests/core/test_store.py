@@ -1,7 +1,5 @@
 """Stores as Python, DuckDB and pyarrow see them, whole and damaged."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Items of "Profiling a TensorFlow 1 input pipeline with BigQuery"."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One thing that a document describes, the command that does it, and what is true of the answer."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -1,7 +1,5 @@
 """Writes `docs/five-documents.md` from the items: `python -m tests.documents.page`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from . import bigquery_article, tfdata_guide, tfprof_readme, timeline_article, xla_methods

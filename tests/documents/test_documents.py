@@ -1,7 +1,5 @@
 """Each item of the five documents is answered as it is true of the sample; the page in the docs shows all."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ What TensorFlow's own engine (2.21) prints for the same files of TensorFlow 1.1 
 sums over the RunMetadata that of the rest.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .item import Item

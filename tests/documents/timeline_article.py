@@ -1,7 +1,5 @@
 """Items of "Timelines of a session's run"."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

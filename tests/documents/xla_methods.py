@@ -1,7 +1,5 @@
 """Items of "Methods of XLA: dumps, flags, clusters, debuggers"."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .item import Item

@@ -1,7 +1,5 @@
 """What two engines must agree on: the whole library and the report, cell by cell."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import os

@@ -5,8 +5,6 @@ it came, except that names of tables lose their project. As BigQuery, it refuses
 409. Tests may tell it to fail, or to answer slowly.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

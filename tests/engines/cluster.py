@@ -3,8 +3,6 @@
 They come from the package of PyPI, listen on loopback only, and are started and ended by the tests.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

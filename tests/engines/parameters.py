@@ -1,7 +1,5 @@
 """Values for the parameters of the library's statements, as a recording has them."""
 
-from __future__ import annotations
-
 from stepscope import library
 from stepscope.library import statements
 from stepscope.session.trace import OpenTrace

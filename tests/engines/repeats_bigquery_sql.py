@@ -4,8 +4,6 @@
 for less than a cent.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

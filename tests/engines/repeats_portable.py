@@ -1,7 +1,5 @@
 """What engines of other dialects refuse, before anything is sent to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pyarrow as pa

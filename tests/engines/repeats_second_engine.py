@@ -1,7 +1,5 @@
 """One truth for every engine: what a lake holds is enough to answer the whole library on another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

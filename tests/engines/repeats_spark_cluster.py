@@ -3,8 +3,6 @@
 One module, so that the cluster is started once: it takes 15 s on a quiet machine.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -3,8 +3,6 @@
 One test, since a session and its tables cost as much as half of the library.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ that the manifests list, with the types of schema.sql; a table without files is 
 sqlglot wrote for it, with the adaptations in `adapted()`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

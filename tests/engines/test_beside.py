@@ -1,7 +1,5 @@
 """Statements run side by side give what they give one after the other, and leave the engine as it was."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A lake in BigQuery: Google's unmodified client against a server of its REST calls."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The engine: what it answers, and what it refuses and in which words. test_duckdb_stopping.py stops it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The engine can be stopped, by Ctrl-C and by who wants no more rows, and a process ends without a word."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

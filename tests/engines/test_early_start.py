@@ -1,7 +1,5 @@
 """An engine that was begun is handed out once, its failure to the one who asks, and never to a fork."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

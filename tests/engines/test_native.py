@@ -1,7 +1,5 @@
 """DuckDB's native module without its package: the same answers, and the package where it is not known."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """What only a long run compares (repeats_second_engine.py) can be asked: its statements get values."""
 
-from __future__ import annotations
-
 import stepscope
 from stepscope.library import statements
 from tests import corpus

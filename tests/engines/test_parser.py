@@ -1,7 +1,5 @@
 """What DuckDB's parser tells of a statement."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 

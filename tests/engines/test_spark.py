@@ -1,7 +1,5 @@
 """What is said of Spark without one: refusals, missing packages, what executors are sent."""
 
-from __future__ import annotations
-
 import importlib
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads what exporters wrote with other people's code: Python's json and exact decimals."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Delta and Iceberg tables, read back by their own readers."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

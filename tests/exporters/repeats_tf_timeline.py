@@ -1,7 +1,5 @@
 """Timelines as TensorFlow makes them: held against TensorFlow's own, character by character."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Chrome traces: what is in the file, read with Python's json."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from decimal import Decimal

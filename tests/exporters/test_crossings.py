@@ -1,7 +1,5 @@
 """Counting slices that cross: against a window over partitions, on slices as a decoder nests them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

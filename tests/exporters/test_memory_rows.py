@@ -1,7 +1,5 @@
 """Memory in an exported trace: counters and blocks against the records of allocators, added up by hand."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Steps and devices survive an export to a Chrome trace, and a file that lies about them does no harm."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

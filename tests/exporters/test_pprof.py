@@ -1,7 +1,5 @@
 """Profiles, read back with a reader of profile.proto that shares nothing with the writer."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

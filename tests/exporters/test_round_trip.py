@@ -1,7 +1,5 @@
 """A Chrome trace that we wrote says, read back, what was read in the first place."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Profiles of samples of stacks: collapsed text, speedscope and pprof agree with the tables."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tables handed on: read by DuckDB's guessing, pyarrow and Python's csv."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -3,8 +3,6 @@
 repeats_tf_timeline.py asks TensorFlow itself.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

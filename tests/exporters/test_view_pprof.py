@@ -1,7 +1,5 @@
 """Views of tfprof as stacks: as wide as the totals of the view, and where its lines stand."""
 
-from __future__ import annotations
-
 import gzip
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files appear whole or not at all; what is there is not overwritten; stdout is a stream."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

@@ -13,8 +13,6 @@ After each the lake is checked: what it announces is whole, the next start sweep
 with "again": true the same ingest then succeeds. An answer has "problem" when that is not so.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -5,8 +5,6 @@ FIRST-th call on the folder failing, then again with the (FIRST + STEP)-th, and 
 failure. It prints a JSON line for each: number, exit code, what was said, and what is left in the folder.
 """
 
-from __future__ import annotations
-
 import ctypes
 import io
 import json

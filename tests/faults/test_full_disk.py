@@ -1,7 +1,5 @@
 """A full disk, wherever it is met, ends in an error that says so, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

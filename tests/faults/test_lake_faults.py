@@ -1,7 +1,5 @@
 """A lake under failing disks and dying processes: whole at every moment, swept at the next start."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Capture folders for tests, written by hand as the recorder writes them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import struct

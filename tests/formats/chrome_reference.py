@@ -4,8 +4,6 @@ It knows the format from its description alone and shares nothing with the decod
 whole, valid files only; what damaged files give is tested by properties.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter, defaultdict

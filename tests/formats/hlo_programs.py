@@ -1,7 +1,5 @@
 """Programs of JAX made by chance, to hold our cost rules against XLA's own figures."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """pprof's profiles read and written a second time, plainly: every field of a message at once, no bounds."""
 
-from __future__ import annotations
-
 import gzip
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """RunMetadata and graphs read with TensorFlow's own protobuf classes: what the decoders must agree with."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Databases and tables of Ascend's profilers, made of rows of which everything is known."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folders of `stepscope record`: found as one, read whole, damaged in every way."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

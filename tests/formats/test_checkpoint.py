@@ -1,7 +1,5 @@
 """Checkpoints: what TensorFlow lists of them, what tensors are for, and files that lie about their sizes."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gzip

@@ -1,7 +1,5 @@
 """What the rows of Chrome traces really are, by the names that each writer gives them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 A little over 400 lines, for the helpers that turn a store into the words of the reference serve every test.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

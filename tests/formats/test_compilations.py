@@ -1,7 +1,5 @@
 """compilations.ndjson of a capture folder: rows of compilation; what does not fit is lost and counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """DOT: what XLA dumps, what others write, and what is none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Event files against an independent reading of their records."""
 
-from __future__ import annotations
-
 import json
 import random
 import struct

@@ -1,7 +1,5 @@
 """What every format has to keep."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import re

@@ -1,7 +1,5 @@
 """Graphs against TensorFlow's own reading of them."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """memory.ndjson of a capture folder: what variables held, and who holds the peak."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

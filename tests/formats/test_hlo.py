@@ -1,7 +1,5 @@
 """Compiled programs: what the core reads of HLO, as proto and as text, and what it says they cost."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """How much memory a long HLO text takes: not many times its size."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The core reads HloProto as protobuf's own Python does, with TensorFlow's descriptors."""
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path

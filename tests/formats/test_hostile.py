@@ -1,7 +1,5 @@
 """Recordings that end badly: what is left of them is stored and counted, and what is not is said."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

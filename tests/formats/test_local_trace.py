@@ -1,7 +1,5 @@
 """What the profilers of TensorFlow 2.0 and 2.1 wrote, against TensorFlow's own reading of the same files."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

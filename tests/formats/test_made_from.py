@@ -1,7 +1,5 @@
 """A timeline under any name is known by its nodes for what it was made from."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

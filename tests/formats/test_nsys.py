@@ -1,7 +1,5 @@
 """Exports of Nsight Systems: a real one, and databases of which everything is known."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """pprof's profiles: processor time as slices, memory as what stacks hold, against an independent reading."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

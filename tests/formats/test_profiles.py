@@ -2,8 +2,6 @@
 
 Past 400 lines because it is a list: a format of a tool, and what is read of it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

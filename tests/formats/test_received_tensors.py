@@ -4,8 +4,6 @@ What is right is told by partition graphs, whose `_Recv` nodes name the edge, an
 were drawn.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

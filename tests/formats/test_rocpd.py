@@ -1,7 +1,5 @@
 """Databases of rocprofv3 and of rocmProfileData, made of rows of which everything is known."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """RunMetadata against TensorFlow's own reading of it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Samples of stacks as slices that the core writes down, held against the same rule in a few lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """stacks.ndjson of a capture folder: frames, stacks and samples; what does not fit is lost and counted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Profiles of tfprof: the rows of the RunMetadata that they were made of, and those of TensorFlow's own."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checkpoints of PyTorch and of safetensors, drawn: what they keep, without a line of them being run."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Snapshots of PyTorch's CUDA memory, made as PyTorch makes them, of which every byte is known."""
 
-from __future__ import annotations
-
 import contextlib
 import copyreg
 import json

@@ -1,7 +1,5 @@
 """Dump folders of XLA as sources: their tables, opened, in lakes, packed, damaged and beside recordings."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import tarfile

@@ -1,7 +1,5 @@
 """Dump folders: names, stages, passes, compiles of one function, what is damaged."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Programs too large to be held in memory are refused with the way that remains."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

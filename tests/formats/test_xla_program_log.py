@@ -1,7 +1,5 @@
 """What a program's own log says of its compiles: lines as JAX, ptxas and AMD's backend write them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

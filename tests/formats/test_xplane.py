@@ -1,7 +1,5 @@
 """XPlane: equal to TensorFlow's own reading on real recordings."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import json

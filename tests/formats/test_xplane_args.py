@@ -1,7 +1,5 @@
 """Args of XPlane are kept as the file has them and become text when they are read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

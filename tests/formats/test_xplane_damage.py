@@ -1,7 +1,5 @@
 """XPlane: damaged bytes end in a result that says what is missing, or in an error with its place."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """XPlane: spaces made for the purpose, by hand and by Hypothesis."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -3,8 +3,6 @@
 The generated module is loaded by its path: importing TensorFlow for it takes seconds.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import importlib.util

@@ -8,8 +8,6 @@ For up to a minute, as with each change, a target tries the same inputs each tim
 what the change broke; a longer run goes on from what earlier ones found.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import os

@@ -3,8 +3,6 @@
 `python -m tests.fuzz.targets NAME [libFuzzer options]` runs one of them under atheris.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

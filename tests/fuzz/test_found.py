@@ -1,7 +1,5 @@
 """What fuzzing found stays a test; and each Python target runs a little on mutants of the samples."""
 
-from __future__ import annotations
-
 import importlib
 import random
 from pathlib import Path

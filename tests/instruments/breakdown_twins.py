@@ -1,8 +1,6 @@
 """The breakdown of GPU time that HolisticTraceAnalysis (HTA) makes, from its published definitions: a second
 reading of Kineto's JSON, plainly, in picoseconds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What tests of several files here are given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Made-up jobs whose truth is known: ranks that meet in collectives, each with a clock of its own."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ layout) before and after. Precision: of the pairs with an instruction that has a
 Recall: of the truth, what was found.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Sequence

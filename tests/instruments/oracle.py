@@ -4,8 +4,6 @@ It needs a C++ compiler, the tensorflow package and the source beside the corpus
 skips, visibly.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import shutil

@@ -1,7 +1,5 @@
 """What PyTorch's own counter says that ops compute, beside what their recorded shapes say."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Operations of ops without statistics in TensorFlow: what XLA counts when it compiles them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Every question wants the same text. STEPSCOPE_FUZZ_SEED chooses another run, STEPSCOPE_FUZZ_CASES a size.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path

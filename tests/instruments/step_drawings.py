@@ -1,7 +1,5 @@
 """Drawn recordings, their steps taken apart."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from stepscope.instruments.step_breakdown import part_tables

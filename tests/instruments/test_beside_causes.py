@@ -1,7 +1,5 @@
 """What other threads and processes of the program do while a step waits for a lock or for cores."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.code_lines import CodeLine

@@ -1,7 +1,5 @@
 """Python that an op calls is Python, at the line of what it calls, on whatever thread it runs."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Which line or function a part of the steps comes from, and what goes with it when it is mended."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections import Counter
 from typing import Any

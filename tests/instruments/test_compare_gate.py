@@ -1,7 +1,5 @@
 """A gate on recordings whose truth is known: made up, and 28 real ones of two versions of a program."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

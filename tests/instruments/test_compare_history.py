@@ -1,7 +1,5 @@
 """Changes over many recordings: planted ones are found where they are, and equal ones raise no alarm."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of two recordings: drawn cases whose truth is known, properties, and a twin by brute force."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

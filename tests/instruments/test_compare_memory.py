@@ -1,7 +1,5 @@
 """Peaks and operations of a side of a comparison: of its own recordings, and no more than is shown."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path

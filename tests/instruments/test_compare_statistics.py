@@ -1,7 +1,5 @@
 """Statistics of few recordings: against scipy where it is there, by counting, and by arithmetic."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

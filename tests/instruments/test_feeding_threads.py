@@ -1,7 +1,5 @@
 """What threads need that make batches for the steps, and wait for a place in a queue."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.instruments.replay import feeding_threads

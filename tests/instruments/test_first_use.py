@@ -1,7 +1,5 @@
 """The first call of a process makes the context of a device, whatever it is asked for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

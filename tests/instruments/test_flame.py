@@ -1,7 +1,5 @@
 """Stacks as a tree of calls: nothing is lost, small things are folded and counted, and steps come first."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The copies that an op on the processor forces, from RunMetadata of a step on an accelerator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ops on threads of TensorFlow 1, 2.0 and 2.1 that functions of tf.data ran."""
 
-from __future__ import annotations
-
 import pytest
 
 import stepscope.instruments.pipeline.diagnoses  # noqa: F401 - it brings the statement

@@ -1,7 +1,5 @@
 """What is said of programs on a GPU whose truth was measured beside the recording, without a profiler."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import stepscope

@@ -1,7 +1,5 @@
 """Gradients count to the calls that made what they are of, where arrows tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.code_lines import CodeLine

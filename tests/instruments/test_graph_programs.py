@@ -1,7 +1,5 @@
 """Compiled programs as graphs: every instruction is a node, every operand an edge, layers are scopes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree

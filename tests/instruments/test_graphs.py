@@ -1,7 +1,5 @@
 """Levels of a graph: every node is in one box, every edge is drawn or inside of one, whatever is open."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """A driving thread that lacks the interpreter's lock because a loader's Python has it waits for input."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Sets of intervals, held against sets of moments; and waiting, whose work is that of its calls and steps."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The jitted function of JAX that compiles again and again, by the marks of its calls."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.instruments.causes import ranking

@@ -1,7 +1,5 @@
 """Calls of the runtime that wait until the device begins their copy."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

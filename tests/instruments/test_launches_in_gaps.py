@@ -1,7 +1,5 @@
 """Launches while an accelerator has nothing to do, in a timeline of TensorFlow 1."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

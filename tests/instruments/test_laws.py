@@ -2,8 +2,6 @@
 
 Past 400 lines because it is a list: a law, and the recordings that keep or break it."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from collections.abc import Iterator, Sequence

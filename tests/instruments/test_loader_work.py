@@ -1,7 +1,5 @@
 """What the program does itself while it gets batches from the workers of a loader."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.report import made_recordings

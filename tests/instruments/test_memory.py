@@ -1,7 +1,5 @@
 """Memory: blocks, peaks and lifetimes against counting by hand, brute force and TensorFlow's own Timeline."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

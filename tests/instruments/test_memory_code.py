@@ -1,7 +1,5 @@
 """Lines of the program in `stepscope memory`: op logs as TensorFlow reads them, and Python stacks."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who holds memory in recordings of PyTorch: the innermost slice where it is given, and its line."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import defaultdict

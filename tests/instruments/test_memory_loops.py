@@ -1,7 +1,5 @@
 """Memory of loops in executed graphs, and of many allocators: the work is that of the rounds and moves."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from stepscope.instruments.memory.blocks import pair

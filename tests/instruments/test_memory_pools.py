@@ -1,7 +1,5 @@
 """Room that allocators have but cannot give, against the events that told it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which step peaks, and how the others differ."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Memory of TensorFlow's timelines with show_memory: what Timeline reckons, and what its spans are."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

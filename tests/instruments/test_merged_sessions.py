@@ -1,7 +1,5 @@
 """Timelines of TensorFlow 1 that somebody merged from several runs of a session."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

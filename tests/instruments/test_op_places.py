@@ -1,7 +1,5 @@
 """Which line of the program an op comes from, and which one what loads the input."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ops of PyTorch that run on the host beside an accelerator, and kernels by the ops that launch them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

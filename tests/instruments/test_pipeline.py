@@ -1,7 +1,5 @@
 """The diagnosis of tf.data pipelines: known truths, drawn pipelines, and trees that cannot be."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

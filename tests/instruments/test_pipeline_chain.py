@@ -1,7 +1,5 @@
 """The user's chain against what TensorFlow ran: how it ends, what lacks, who lists files, which cores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

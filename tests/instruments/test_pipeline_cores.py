@@ -1,7 +1,5 @@
 """What the rate model makes of cores, bursts and handing over: against simulations and arithmetic by hand."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

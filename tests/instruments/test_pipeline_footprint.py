@@ -1,7 +1,5 @@
 """What a cache would take of the memory."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Changes of how the function of a map is called: for many elements at once, on more threads."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

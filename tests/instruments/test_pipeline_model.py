@@ -1,7 +1,5 @@
 """The rate model: accounts of tf.data's own model, the ceiling, lines of code, the machine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Prediction against measurement: which change was made, and whether it gained what was told."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What-ifs with somebody's own numbers agree with the proposals, which the same model makes."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Python calls by the names that recorders give their slices."""
 
-from __future__ import annotations
-
 from stepscope.instruments import python_frame
 from tests.each import each
 

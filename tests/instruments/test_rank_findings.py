@@ -1,7 +1,5 @@
 """What the library says of several ranks: made-up jobs with a known truth, and recordings."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What names and values say of a collective."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ranks of recordings: files as PyTorch and Horovod write them, and real ones of the corpus."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from math import ceil, floor

@@ -1,7 +1,5 @@
 """What the library says of ranks once more, by brute force in Python, over small random jobs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

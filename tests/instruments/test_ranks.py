@@ -1,7 +1,5 @@
 """Several ranks, against made-up truth and twins that compare everything with everything."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from typing import Any

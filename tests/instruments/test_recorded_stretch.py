@@ -1,7 +1,5 @@
 """What ends hours after anything began is not part of what is judged."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Steps replayed with other times, against programs whose truth was measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn

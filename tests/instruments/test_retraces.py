@@ -1,7 +1,5 @@
 """Functions that compile again, as the explanation of a step's compiling."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.report import made_recordings

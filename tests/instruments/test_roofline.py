@@ -1,7 +1,5 @@
 """Peaks of devices, the least time of ops, and what is said of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

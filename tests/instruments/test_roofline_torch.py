@@ -1,7 +1,5 @@
 """What PyTorch's ops cost, worked out by hand beside each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Samples stand for the stretch that their moment lies in, and for stretches like it that none fell into."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The line that runs a session's graph for most of a step, where training and an evaluation share its ops."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.report.cause_text import limiting

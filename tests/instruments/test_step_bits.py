@@ -1,7 +1,5 @@
 """A long recording is taken apart in bits of time, which changes nothing but the memory that it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 
 Past 400 lines because it is a list: a kind of evidence, and the label that it gives."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What samples of stacks tell of steps: Python or waiting, for how long, and on which stack."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

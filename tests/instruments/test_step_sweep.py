@@ -1,7 +1,5 @@
 """Steps of generated recordings, taken apart by the sweep and once more by brute force."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from itertools import pairwise

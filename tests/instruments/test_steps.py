@@ -1,7 +1,5 @@
 """Steps are found from the best evidence there is, and never overlap."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 import pytest

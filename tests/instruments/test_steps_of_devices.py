@@ -1,7 +1,5 @@
 """The accelerator's own steps: its row of them leaves out what it waits for until they begin."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

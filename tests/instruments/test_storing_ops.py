@@ -1,7 +1,5 @@
 """Ops of a graph that a program waits for, because they write a file or a stream."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.code_lines import CodeLine

@@ -5,8 +5,6 @@ The truths were worked out from the JSON timelines alone: time in `IteratorGetNe
 other ops, as parts of the span of the device's ops, without the first run.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import gzip

@@ -1,7 +1,5 @@
 """tfprof against what TensorFlow 2.21 printed: the recorded views, and drawn models with known answers."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """The how-to page of tfprof lists the options, columns and orders that the engine has, in its words, and
 shows what the commands of its examples print."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """What tfprof takes from drawn traces: nodes by where ops lie, calls, kinds of events, steps."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The files of a model under any path: known by what is in them, in archives, packed, and in event files."""
 
-from __future__ import annotations
-
 import gc
 import gzip
 import io

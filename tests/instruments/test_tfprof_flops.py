@@ -1,7 +1,5 @@
 """Operations of our own against TensorFlow's statistics, on shapes by chance; and formulas worked by hand."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

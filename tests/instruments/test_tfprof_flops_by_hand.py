@@ -1,7 +1,5 @@
 """Operations of ops without statistics in TensorFlow: by hand, or from ops that have them."""
 
-from __future__ import annotations
-
 import math
 import random
 import struct

@@ -1,7 +1,5 @@
 """`stepscope tfprof` over traces: what the command line shows, and what it says of the rest."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

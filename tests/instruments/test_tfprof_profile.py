@@ -1,7 +1,5 @@
 """ProfileProto: read, asked step by step, written; and the advice that TensorFlow's checkers gave of it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """The table tfprof_node against the printed views: every line, every figure, written as tfprof writes it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

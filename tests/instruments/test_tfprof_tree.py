@@ -1,7 +1,5 @@
 """tfprof's trees for Python: against the protos that TensorFlow returned for the same questions."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The twin knows nothing of the engine: it follows parent_id of each slice, adds u
 means as TensorFlow does: sums of the steps in which a node ran, divided by their number, without a rest.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Thresholds say what they were fitted on and how much slack they have, and that is so."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope import reference

@@ -1,8 +1,6 @@
 """Causes that are told by more than a label: loops in the graph, lines of several labels, bytes that sessions
 give back."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable
 from statistics import fmean

@@ -1,7 +1,5 @@
 """What computes longest: what SQL adds up is what looking at every op says."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,8 +1,6 @@
 """Ops of PyTorch on a processor are launched and run in one call: short ones are launching, and so is calling
 them one after the other. Those that a loader runs in the thread of the steps make its batch."""
 
-from __future__ import annotations
-
 import json
 from argparse import Namespace
 from itertools import accumulate, pairwise

@@ -1,7 +1,5 @@
 """Functions of the program by traced calls of Python, held against a twin that looks at each instant."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 from hypothesis import given

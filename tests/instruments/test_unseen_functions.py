@@ -1,8 +1,6 @@
 """Pipelines of TensorFlow 1: nothing names the iterator of a function, and nothing tells of the time between
 runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.instruments.pipeline.calls import read_function_ops

@@ -1,7 +1,5 @@
 """What is left of steps that no profiler recorded, by looks at their stacks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import hypot
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Where each step is a recording of its own, the first is judged beside the others, however they are read."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

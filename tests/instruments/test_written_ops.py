@@ -1,7 +1,5 @@
 """Ops as the program wrote them, where a library runs them under a name of its own."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.code_lines import CodeLine

@@ -1,7 +1,5 @@
 """Clusters of TensorFlow, against counts that the pass itself printed."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import tarfile

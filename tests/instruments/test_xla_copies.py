@@ -1,7 +1,5 @@
 """A program that a recording and a dump both keep counts once, and has two rows in the table."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

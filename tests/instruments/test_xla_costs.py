@@ -1,7 +1,5 @@
 """Costs of a program by instruction, op, scope and line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What changed between programs: the matching held against names, which it never reads, and what is told."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 TensorFlow's own protobuf classes are the reference.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import zipfile

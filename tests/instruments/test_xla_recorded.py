@@ -1,8 +1,6 @@
 """Programs of JAX and TensorFlow that are recorded here: trips and flops that are known, and what XLA says of
 its compiles."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from pathlib import Path

@@ -3,8 +3,6 @@
 Twins read the same files with TensorFlow's protobuf classes and count by brute force.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any

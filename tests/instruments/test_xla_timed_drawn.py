@@ -1,7 +1,5 @@
 """Rates, executions and loops of drawn recordings, worked out by hand, on hosts, GPUs and TPUs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

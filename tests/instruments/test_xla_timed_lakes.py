@@ -1,7 +1,5 @@
 """Measured time met with instructions in a lake, which outlives the files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

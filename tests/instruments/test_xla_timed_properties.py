@@ -1,7 +1,5 @@
 """Whatever slices and programs say, no slice is lost without a word."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

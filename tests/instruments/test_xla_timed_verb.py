@@ -1,7 +1,5 @@
 """The verb `stepscope xla ops`: its forms, fusions, mistakes, and damaged files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

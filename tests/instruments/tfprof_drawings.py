@@ -1,7 +1,5 @@
 """Models for tfprof, drawn by chance: graphs, steps and op logs that lack and repeat whatever they can."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -4,8 +4,6 @@ For each threshold, the values around its own between which no answer about a re
 recordings whose answers change first. Recordings are those of tests/samples, or those named. Takes minutes.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from math import inf

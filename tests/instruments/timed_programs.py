@@ -1,7 +1,5 @@
 """Recordings with programs whose times are met with instructions: those of the corpus, and drawn ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ PyTorch's own counter counts. Its counter imports Triton, which ends a process t
 each brings an LLVM, and both register the same options.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

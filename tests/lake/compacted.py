@@ -1,7 +1,5 @@
 """Compacted lakes of which only some rows of a file count."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import stepscope

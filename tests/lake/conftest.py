@@ -1,7 +1,5 @@
 """Lakes here lack the tables that are derived from whole runs, as those of an ingest do until it ends."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -5,8 +5,6 @@ modules of the test run. A line on stdin names a lake and a step; the answer is 
 process that died at that step, 0 for one that had finished before.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """Small Chrome traces with known contents."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

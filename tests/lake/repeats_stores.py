@@ -1,7 +1,5 @@
 """Lakes in an object store: what disks promise holds there, with a store that fails and writers that die."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

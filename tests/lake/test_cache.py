@@ -1,7 +1,5 @@
 """The cache: the second look decodes nothing, damage is mended, and it stays within its size."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

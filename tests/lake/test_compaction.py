@@ -1,7 +1,5 @@
 """Compaction: the same rows in fewer files, whatever comes after, and whenever it is killed."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A lake too large to be compared with its hashes when it is opened: no flipped bit becomes an answer."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

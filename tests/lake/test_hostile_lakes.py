@@ -1,7 +1,5 @@
 """A lake that somebody crafted: an ingest into it touches nothing but the lake's own files, and succeeds."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

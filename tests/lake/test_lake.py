@@ -1,7 +1,5 @@
 """A lake: what goes in comes out, again is nothing, damage is told, and several may write at once."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

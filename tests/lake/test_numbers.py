@@ -1,7 +1,5 @@
 """Numbers of sources: the same for the same source, ids that never meet, and a clash that is an error."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """schema.sql as data."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 

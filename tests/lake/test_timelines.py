@@ -1,7 +1,5 @@
 """Timelines of a lake: what the page maps shows what the tables hold, and without it the tables are drawn."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

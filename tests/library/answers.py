@@ -1,7 +1,5 @@
 """What the library says of drawn tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stepscope import library

@@ -4,8 +4,6 @@ What is refused either fails on one of them or, worse, silently gives other valu
 the pinned version, and only in tests.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Mapping
 

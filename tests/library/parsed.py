@@ -1,7 +1,5 @@
 """SQL as DuckDB parses it, and a condition back as text."""
 
-from __future__ import annotations
-
 import functools
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The analyses of step parts by line, function and module once more: loops over rows, no joins."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every analysis gives the rows that its twin finds by brute force."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -2,8 +2,6 @@
 
 Past 400 lines because it is a list: a finding, and the world in which it speaks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

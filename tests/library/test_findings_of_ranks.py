@@ -1,7 +1,5 @@
 """What findings say of jobs of two ranks, worked out by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Findings about programs of TensorFlow 1: what their ops and runs tell."""
 
-from __future__ import annotations
-
 from tests.draw import UNIT_PS, Tables, draw
 from tests.library.test_findings import STEPS, Row, found
 from tests.report import made_recordings, made_tables

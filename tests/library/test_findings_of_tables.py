@@ -1,7 +1,5 @@
 """The finding about tables that are updated whole for a few rows, in programs of PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A variable that holds more after every step, or a graph: recordings of the recorder's looks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Findings about a label of the steps: what takes it, and on which lines."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.draw import Tables

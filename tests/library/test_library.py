@@ -1,7 +1,5 @@
 """Every file of the library: its header, its columns, its SQL."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

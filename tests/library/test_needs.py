@@ -1,7 +1,5 @@
 """Entries that have no rows for want of others are not asked; which those are is found in their SQL."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

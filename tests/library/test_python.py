@@ -1,7 +1,5 @@
 """Time of Python by line, function and module: drawn samples, traced calls, and a twin by brute force."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What the core adds up in one pass is what SQL says of the slices."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

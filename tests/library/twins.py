@@ -6,8 +6,6 @@ names rather than as SQL. Times are multiples of UNIT, so that intervals are set
 Past 400 lines because it is a list: a twin for each analysis, over one world.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Small random traces for the twins: every kind of track, names of every class, nesting, overlaps."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_breakdown.labels import LABELS

@@ -1,7 +1,5 @@
 """stepscope.diff(), .check() and .record(), as a program calls them."""
 
-from __future__ import annotations
-
 import pytest
 
 import stepscope

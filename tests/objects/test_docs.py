@@ -1,7 +1,5 @@
 """The examples of the page about Python, and of the docstrings, run and print what they say."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path

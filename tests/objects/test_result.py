@@ -1,7 +1,5 @@
 """Results: rows are neither lost nor changed, whoever reads them and when."""
 
-from __future__ import annotations
-
 import builtins
 import datetime
 import html

@@ -1,7 +1,5 @@
 """`stepscope.open()`: what it takes, what the objects say, and what Tab offers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

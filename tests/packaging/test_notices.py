@@ -1,7 +1,5 @@
 """THIRD-PARTY-NOTICES: nothing in a wheel lacks its licence, and nothing is named that is not there."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -3,8 +3,6 @@
 `make wheel` builds a wheel, checks it and tries it in an empty environment; that takes minutes.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """One Chromium for all tests of the folder: starting it takes longer than most pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

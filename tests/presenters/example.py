@@ -1,7 +1,5 @@
 """A report as it comes from a real recording, made by hand so that presenters are tested alone."""
 
-from __future__ import annotations
-
 from stepscope.report import Chart, Column, Note, Report, ReportFinding, Section, Table
 
 MS = 10**9

@@ -1,7 +1,5 @@
 """Names that try to become something else than text."""
 
-from __future__ import annotations
-
 HOSTILE = (
     "</script><script>alert(1)</script>",
     "</style><style>*{display:none}</style>",

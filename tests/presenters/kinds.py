@@ -1,7 +1,5 @@
 """A report with a section of every kind, made of any strings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle

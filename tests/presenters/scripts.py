@@ -1,7 +1,5 @@
 """Strings that run a script, or load or send something, where a page takes them for more than text."""
 
-from __future__ import annotations
-
 import itertools
 
 BREAKS = (

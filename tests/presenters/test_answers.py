@@ -1,7 +1,5 @@
 """A listing as people read it."""
 
-from __future__ import annotations
-
 from stepscope.presenters.answers import readable
 from stepscope.report.listing import Listing, brief
 

@@ -1,7 +1,5 @@
 """Texts on a screen that is too narrow for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.presenters.cells import cells, cut_around_change, shorten_cells

@@ -1,7 +1,5 @@
 """What a table says alike in every row is said once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

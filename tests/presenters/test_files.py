@@ -1,7 +1,5 @@
 """The report as JSON, Markdown and CSV; bars and axes."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

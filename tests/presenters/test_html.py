@@ -1,7 +1,5 @@
 """The HTML report: whole, harmless, and drawn; checked as a file and in a browser."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import hashlib

@@ -1,7 +1,5 @@
 """Every presenter shows every kind of section, whatever its strings are; none of them works a result out."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import dataclasses

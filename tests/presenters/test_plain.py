@@ -1,7 +1,5 @@
 """Names from recordings cannot move the cursor, hide themselves or fill the memory."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

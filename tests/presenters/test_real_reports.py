@@ -1,7 +1,5 @@
 """Reports of real recordings in a browser, from a file: what they show is what the verbs print as JSON."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rows of a query in their four forms."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

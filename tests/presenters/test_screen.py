@@ -1,7 +1,5 @@
 """The summary on one screen: the bar of the step, findings, steps, five ops; the rest is one option away."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The summary on a screen."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """A report in a browser with all that is folded unfolded: what a reader can find there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """stepscope capture: real servers of TensorFlow and JAX, and others that are down, slow, old or odd."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """The messages of profiler servers: what we write, protobuf's own reader reads; and the other way round."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Recordings that set a device up, wait for copies, serve, or break laws."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.draw import UNIT_PS, Tables, draw

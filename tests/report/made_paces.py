@@ -1,7 +1,5 @@
 """Recordings whose steps the recorder timed with and without the profiler."""
 
-from __future__ import annotations
-
 from tests.draw import UNIT_PS, Tables, draw
 
 _DRAWN = (

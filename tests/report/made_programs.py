@@ -1,7 +1,5 @@
 """Dump folders of XLA with each problem that programs may have."""
 
-from __future__ import annotations
-
 from tests.draw import Tables
 
 MIB = 1 << 20

@@ -1,7 +1,5 @@
 """Jobs of two ranks, each with one thing wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.draw import Row, Tables

@@ -4,8 +4,6 @@ pipelines.
 Past 400 lines because it is a list: a recording for each sentence. Those of laws, programs and ranks lie
 beside it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Recordings of which samples of stacks tell the cause, with several stacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tests.draw import Tables

@@ -1,7 +1,5 @@
 """Drawn programs that look up rows of a table."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Reports of input pipelines, one for each thing that can be said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """The smallest recordings that produce each sentence: drawings. Those that cannot be drawn are in
 made_recordings.py."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -4,8 +4,6 @@ That takes minutes. `python -m tests.report.sentence_list "large_constants" "cop
 only; without the comma of a name and what follows, all that begin so.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

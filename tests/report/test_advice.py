@@ -1,7 +1,5 @@
 """To whom findings say what: users of a framework, and those whose program is compiled already."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope import library

@@ -1,7 +1,5 @@
 """Recordings of nothing but asynchronous spans, as servers write of their requests."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How busy a device is that several recordings of one host show."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The rows of a finding, as people see them."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.report.parts import Column, ReportFinding, Table

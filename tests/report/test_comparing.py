@@ -1,7 +1,5 @@
 """Two recordings side by side: differences add up, the largest come first, and nothing is judged."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json

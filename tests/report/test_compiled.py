@@ -1,7 +1,5 @@
 """The report on a dump folder: what was compiled, how often, what it costs, what is odd."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs for several devices, and arguments that are donated in vain: compiled here, their truth known."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

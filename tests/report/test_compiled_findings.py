@@ -1,7 +1,5 @@
 """Findings on dump folders: programs whose truth is known, compiled here or written by hand."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """stepscope memory on dump folders: classes, heaps and holders of compiled programs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a recorder drew that knows no ops is drawn, wherever it is shown: it may sleep as well as compute."""
 
-from __future__ import annotations
-
 import json
 
 from stepscope import library

@@ -1,7 +1,5 @@
 """Analyses of which a summary asks the first rows only."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope import library

@@ -1,7 +1,5 @@
 """What is said of a flame graph."""
 
-from __future__ import annotations
-
 from stepscope.instruments.flame import Flame, FlameBox, FlameFrame
 from stepscope.report import flame
 from stepscope.report.parts import SourceLine

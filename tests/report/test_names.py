@@ -1,7 +1,5 @@
 """Names as sentences hold them."""
 
-from __future__ import annotations
-
 from stepscope.code_lines import CodeLine
 from stepscope.report.names import distinct_names, endings, line_of
 

@@ -1,8 +1,6 @@
 """Every sentence has a recording that produces it: sentences.md has them all, and a template that no
 recording reaches fails here."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What threads do, in sentences: drawn threads with the frames that py-spy and gdb give."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.attach import Seen

@@ -1,7 +1,5 @@
 """Every sentence of the verbs has a finding that produces it: verbs.md has them all."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.report import verb_list

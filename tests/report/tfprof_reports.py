@@ -1,7 +1,5 @@
 """Views of tfprof as reports, and what is told of options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stepscope.instruments.tfprof import ViewOutput

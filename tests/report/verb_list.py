@@ -1,7 +1,5 @@
 """What verbs say of what instruments find: `python -m tests.report.verb_list` writes verbs.md anew."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path

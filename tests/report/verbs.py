@@ -1,7 +1,5 @@
 """Reports of verbs from what instruments found, one for each thing that can be said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The application in an event loop of its own, and requests as a browser or an attacker sends them."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """One page for all tests of the folder: opening takes longer than asking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """SQL that would take all memory or time ends in time, and the console answers the next question."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import resource

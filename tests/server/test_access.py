@@ -1,7 +1,5 @@
 """Host, Origin, token, session: who may ask, and what everybody is told."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A recording that lies beside the one that is open is opened, too, by its number: no route takes a path."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """One axis of time: by the time of day where it is known, one source after the other where it is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.exporters.clocks import Layout, lay_out

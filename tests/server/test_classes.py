@@ -1,7 +1,5 @@
 """Timeline, tables and treemap give the same class to the same op, in every recording of the samples."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that the server maps and somebody cuts: an error for who asks, never the end of the server."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Slices, searches, ranges and counters against brute force over the same tables."""
 
-from __future__ import annotations
-
 import os
 import random
 import sys

@@ -1,7 +1,5 @@
 """SQL that tries to reach anything but the tables. None does, and nothing is changed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

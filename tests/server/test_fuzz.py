@@ -1,7 +1,5 @@
 """Anything may be asked: an answer comes, errors have three parts, and none is the server's own fault."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import quote
 

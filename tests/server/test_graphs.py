@@ -1,7 +1,5 @@
 """Graphs over the API, and requests that make no sense."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Rows that a page reads whole: ops of devices by what launched them, and blocks of memory."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.library import statements

@@ -1,7 +1,5 @@
 """A long answer holds up no other, says how far it is, and ends when nobody waits for it any more."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Iterator

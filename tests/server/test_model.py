@@ -1,7 +1,5 @@
 """The model's views against the command line's, and requests that make no sense."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

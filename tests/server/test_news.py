@@ -1,7 +1,5 @@
 """A lake that grows while its page is open: told, opened again on demand, and never an error meanwhile."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Recordings that are empty, enormous, hostile, or gone while they are looked at."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

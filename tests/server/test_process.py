@@ -1,7 +1,5 @@
 """The command as a user runs it: a process, a socket, a browser that is not there."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

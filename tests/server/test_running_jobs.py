@@ -1,7 +1,5 @@
 """Programs that run while they are served: what is told of them, and when their recordings are opened."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

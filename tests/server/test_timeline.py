@@ -1,7 +1,5 @@
 """What the timeline shows is what SQL says: no slice is lost, none is shown twice."""
 
-from __future__ import annotations
-
 import bisect
 import random
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """No request reads a file: routes take numbers and names from a list, and nothing is joined to a path."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Derived tables are made once for a trace, by whichever engine needs them first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Derived tables of a lake: stored at ingest, equal to what is made afresh, made again when outdated."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Many small recordings in one question: what each costs does not add up to more than it holds."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Small tables of a run with many sources, merged into one file each: the same rows, from fewer files."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

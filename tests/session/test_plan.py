@@ -1,7 +1,5 @@
 """What a lake calls a recording depends on its place alone, and work items can be done by anybody."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pickle

@@ -1,7 +1,5 @@
 """What answers as a trace or as an engine has the methods that callers are typed against."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

@@ -1,7 +1,5 @@
 """A report of everything about a large lake is bounded in memory, and says the same."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A Trace from paths to rows: every way in gives the same answers."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import itertools

@@ -1,7 +1,5 @@
 """A trace says what it reads and asks, and can be stopped while it does."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a worker of another process does. It imports no more than that, for each such process does."""
 
-from __future__ import annotations
-
 import pickle
 
 from stepscope.lake.rows import SourceRow

@@ -1,7 +1,5 @@
 """Small stand-ins for recordings, and formats that recognise them: searching is tested without decoders."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Archives: what is in them is found, and nothing in them can do harm."""
 
-from __future__ import annotations
-
 import bz2
 import contextlib
 import gzip

@@ -1,7 +1,5 @@
 """Without credentials a store is not opened, and no metadata server is asked; a named one is."""
 
-from __future__ import annotations
-
 import http.server
 import os
 import threading

@@ -1,7 +1,5 @@
 """Damage in archives and packed files, generated: it costs what is damaged and nothing beside it."""
 
-from __future__ import annotations
-
 import bz2
 import functools
 import gzip

@@ -1,7 +1,5 @@
 """Searching: what is found, how it is grouped, what is left out and what is said of it."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """What a file that is no recording is called in the list of what was passed over."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

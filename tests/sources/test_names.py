@@ -1,7 +1,5 @@
 """Steps and runs that names of files tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepscope.sources import names

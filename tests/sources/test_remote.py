@@ -1,7 +1,5 @@
 """A tree in an object store gives the runs, hosts and sources that it gives on the disk."""
 
-from __future__ import annotations
-
 import gzip
 import zipfile
 from collections.abc import Iterator

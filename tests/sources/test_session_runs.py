@@ -1,7 +1,5 @@
 """Runs of a session that a folder has in several forms count once, in the fullest of them."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Recordings of which every name, in every place that has one, is a given hostile string."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

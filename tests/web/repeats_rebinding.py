@@ -4,8 +4,6 @@ The page is loaded from a name and a port, its server goes away, and stepscope l
 browser, scripts of that page and stepscope have one origin now, as after a change of the name's address.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

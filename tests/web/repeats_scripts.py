@@ -3,8 +3,6 @@
 Dialogs and violations of the policy are hooked (tests/presenters/browser.py), not inferred from what is seen.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import os

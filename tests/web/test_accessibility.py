@@ -1,7 +1,5 @@
 """Every view for those who see little or use no mouse: names, contrast, focus, the order of keys."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

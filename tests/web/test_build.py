@@ -1,7 +1,5 @@
 """The committed page is what its sources build, byte for byte, every time."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

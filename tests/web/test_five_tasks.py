@@ -1,8 +1,6 @@
 """Five questions that one opens a trace with, and how many actions each takes: benchmarks/README.md has
 Perfetto's beside them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

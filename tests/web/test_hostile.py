@@ -1,7 +1,5 @@
 """Hostile names in every view: text where they are shown, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A program that runs, in Chromium: the page shows it as it is now, and its recording when there is one."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

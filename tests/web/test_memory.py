@@ -1,7 +1,5 @@
 """The memory view in Chromium: the curve, the peak and the lifetimes are those of the recording."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A lake that grows while its page is open, in Chromium: a line tells, a click shows it, nothing breaks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

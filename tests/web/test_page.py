@@ -1,7 +1,5 @@
 """The page of `stepscope serve` in Chromium: what it shows is what the recording holds."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

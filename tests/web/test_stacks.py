@@ -1,7 +1,5 @@
 """Sampled stacks in the timeline: bars of functions whose counts and times are those of the samples."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The timeline in Chromium: what it draws, finds, selects and adds up is what the recording holds."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import signal

@@ -1,7 +1,5 @@
 """Model, graph and compare in Chromium: what they show is what the verbs and SQL say."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A page that waits for a long answer, in Chromium: it says what is done, and stops it on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page in a notebook: its frame asks by messages, the kernel's side answers; no network is asked."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -6,8 +6,6 @@ and tell defaults, the flags of TF_XLA_FLAGS, and which fields no flag sets. Of 
 like "tensorflow 1.15.5", only flags are kept that none of these has.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

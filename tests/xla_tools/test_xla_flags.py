@@ -1,7 +1,5 @@
 """Flags of XLA: descriptors from the bytes of libraries, lines taken apart, and what the libraries say."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

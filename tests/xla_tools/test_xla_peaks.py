@@ -1,7 +1,5 @@
 """The peaks of this machine: measured with what is installed, and an error where nothing is."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Parts of dumps run alone: what comes out is what jax computes, and a stage that changes it is named."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The table of ops that XLA can compile, and graphs held against it."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What gdb can show of a library: held against readelf and nm, and against files made byte by byte."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess

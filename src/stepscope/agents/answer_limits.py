@@ -1,7 +1,5 @@
 """Answers that fit the window of an agent: at most 4 kB of JSON, and how to get the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

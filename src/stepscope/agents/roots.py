@@ -1,7 +1,5 @@
 """The paths that an agent may open: those under the roots that the user named."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads the Python and C++ stacks of all threads of a running process, with gdb and py-spy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

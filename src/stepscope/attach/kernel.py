@@ -1,7 +1,5 @@
 """Facts from the kernel about a process: its threads, and why it may not be traced. Linux only."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """live.json of a program that `stepscope record --live` runs: where it is, and what it says."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

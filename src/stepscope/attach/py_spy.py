@@ -5,8 +5,6 @@ innermost frame last. It does not say when a thread began; samples of one that b
 which is said.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A program that is started to be looked at: a child that may be traced, or under gdb until a breakpoint."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

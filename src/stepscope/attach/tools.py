@@ -1,7 +1,5 @@
 """py-spy and gdb: where they are, how they are asked, and what their answers mean."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ help of all verbs imports none of them. A module imports the engines, the core a
 inside `run`, so that its own help is fast as well.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc

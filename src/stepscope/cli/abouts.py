@@ -1,7 +1,5 @@
 """The line of help of each verb, read without importing the verb."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

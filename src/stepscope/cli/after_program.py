@@ -3,8 +3,6 @@
 The program's exit code is the command's, so nothing here raises: what cannot be shown is said.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Records two programs in turns, so that both meet the same machine: A B, then B A, and so on."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

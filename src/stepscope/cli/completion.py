@@ -1,7 +1,5 @@
 """Completion for the prompt: tables, columns of the tables in the statement, keywords, the library."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

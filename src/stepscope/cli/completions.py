@@ -1,7 +1,5 @@
 """stepscope completions [SHELL]: what Tab completes in bash, zsh and fish."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

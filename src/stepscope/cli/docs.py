@@ -1,7 +1,5 @@
 """stepscope docs [NAME]: every table, analysis, finding and message, explained."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

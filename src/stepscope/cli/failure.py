@@ -1,7 +1,5 @@
 """Errors as people read them: what happened, what was seen, what to do. The only place that prints them."""
 
-from __future__ import annotations
-
 import os
 
 from stepscope.cli.console import Console

@@ -3,8 +3,6 @@
 By hand, because argparse-manpage runs when a package is built, and has no verbs that are found by listing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from stepscope.cli.shape import CommandOption, Shape

@@ -1,7 +1,5 @@
 """stepscope mcp DIR…: answers for agents, over the Model Context Protocol."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import FORMATS, Parser, a_path

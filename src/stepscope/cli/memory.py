@@ -1,7 +1,5 @@
 """stepscope memory PATH…: the peak, who holds it, how long tensors live, what would make it lower."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """stepscope open PATH…: another name of serve."""
 
-from __future__ import annotations
-
 from stepscope.cli import serve
 from stepscope.cli.arguments import Parser
 

@@ -1,7 +1,5 @@
 """A text that is longer than the screen, from its top on: through a pager, as git and man do it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """The values of --peak: how much a machine does in a second."""
 
-from __future__ import annotations
-
 import argparse
 import re
 

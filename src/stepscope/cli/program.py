@@ -1,7 +1,5 @@
 """The program that `record` runs: its command, its output, its end; and the folder to record it into."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A progress bar on stderr: only on a terminal, only after a second, gone when the work is done."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import threading

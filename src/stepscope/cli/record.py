@@ -1,7 +1,5 @@
 """stepscope train.py, stepscope record CMD…: run a program, record some of its steps, print the answer."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import signal

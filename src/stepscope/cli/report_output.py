@@ -1,7 +1,5 @@
 """Shows a report in the form that was asked for: as text on a screen, or as JSON, CSV or Markdown."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.console import Console

@@ -1,7 +1,5 @@
 """stepscope roofline PATH…: ops against the peaks of their devices, and the part of these that steps use."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The parsers of the verbs as plain data, for completions and the manual page."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 By hand, because shtab writes none for fish and completes no @NAMES.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from stepscope.cli.shape import CommandOption, Shape

@@ -1,7 +1,5 @@
 """Text split into SQL statements: at each ; that is not inside a string, a name or a comment."""
 
-from __future__ import annotations
-
 import re
 
 # What may hold a semicolon: strings, E-strings, names, dollar quotes and comments. Unclosed ones run to

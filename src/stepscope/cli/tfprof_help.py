@@ -1,7 +1,5 @@
 """The help of `stepscope tfprof`: of its --help, of the word help, and at its prompt."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """stepscope top PID|DIR: what a program that is recorded with --live does now, again every second."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

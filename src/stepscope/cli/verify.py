@@ -1,7 +1,5 @@
 """stepscope verify LAKE: compares every file of a lake with its hash."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope import units

@@ -1,7 +1,5 @@
 """stepscope version: the versions that a bug report needs: stepscope, its tables, DuckDB, Python."""
 
-from __future__ import annotations
-
 import argparse
 import platform
 

@@ -1,7 +1,5 @@
 """stepscope whatif PATH…: what a step would take if something in it took less time."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, add_reading, add_showing, count, need_paths

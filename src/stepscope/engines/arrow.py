@@ -1,7 +1,5 @@
 """Rows to and from Arrow, for engines that have their rows in a pyarrow.Table."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any

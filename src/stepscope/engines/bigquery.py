@@ -8,8 +8,6 @@ The table `stepscope_export` says what was exported, see stepscope.exporters.big
 lacks runs of the lake, or has them as they were before, is refused; runs of other lakes are left out.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

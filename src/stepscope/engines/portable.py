@@ -7,8 +7,6 @@ is refused where an engine would silently give other values: see `DIFFERS`.
 An engine is a subclass of `Portable` that registers tables and views and runs SQL of its own dialect.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import importlib

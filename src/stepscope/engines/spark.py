@@ -10,8 +10,6 @@ In Spark on this machine, plans name the rows of a view instead. A cluster may l
 rows with it, so there a cached view stays one that can be computed again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import re

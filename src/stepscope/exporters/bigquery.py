@@ -9,8 +9,6 @@ whole. Jobs have names that follow from what they load, and BigQuery runs no job
 that was killed goes on where it stopped, and no row is loaded twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import tempfile

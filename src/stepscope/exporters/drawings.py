@@ -1,8 +1,6 @@
 """A level of a graph as a file: SVG that any viewer opens, a page with it to move and search in, DOT for
 Graphviz, JSON for programs."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterator

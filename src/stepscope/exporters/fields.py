@@ -6,8 +6,6 @@ recognised at the end of the object, where the value is a scalar or flat. Anythi
 and all, and is read back as the same args_json.
 """
 
-from __future__ import annotations
-
 
 def quote(text: str) -> str:
     """A text as an SQL literal."""

@@ -1,7 +1,5 @@
 """Files that appear whole or not at all, and pipes from the engine to Python."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Text on its way to a terminal: hidden characters become escapes, chunk by chunk."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Callable
 

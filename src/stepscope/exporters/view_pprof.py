@@ -5,8 +5,6 @@ it (by depth or by -hide…) count to the line itself, so that a flame graph is 
 view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from stepscope import _core

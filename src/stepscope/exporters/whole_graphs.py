@@ -1,7 +1,5 @@
 """A whole graph for other viewers: JSON for Model Explorer, and GraphDef text for Netron and TensorBoard."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 

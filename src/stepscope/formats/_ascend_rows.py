@@ -4,8 +4,6 @@ ran, its collectives, and the calls that asked for both.
 Tasks of collectives are drawn again by plane, and what overlaps is worked out from the others.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 EXCHANGES = "exchanges"

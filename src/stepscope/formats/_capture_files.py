@@ -1,8 +1,6 @@
 """The files of a capture while they are read: their lines, the capture's clock, the rows that they give, and
 what was seen, lost and odd in them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The folder `pipeline` of a capture: models of iterators by tf.data, and the chains that the user wrote."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The role of each tensor of a checkpoint, by its name, type and shape."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

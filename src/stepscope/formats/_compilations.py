@@ -1,7 +1,5 @@
 """compilations.ndjson of a capture folder: calls that traced or compiled something, row by row."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Tables of comma-separated values: the names in their first line, and the rows below by these names."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Fields of JSON objects that may hold anything: a value of the kind that is wanted, or None."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

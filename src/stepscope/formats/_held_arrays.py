@@ -1,7 +1,5 @@
 """memory.ndjson of a capture folder: which variables of the program held arrays, look by look."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple

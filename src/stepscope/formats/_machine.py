@@ -1,7 +1,5 @@
 """Counters of a capture: the machine over time, threads during recordings, and durations of steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ModelProto: what tf.data's own model of a running iterator holds, `tensorflow.data.model.ModelProto`."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

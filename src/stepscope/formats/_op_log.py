@@ -7,8 +7,6 @@ inwards; their texts are numbers of the map `id_to_string` (2), in old files the
 in field 4.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

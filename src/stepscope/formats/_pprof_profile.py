@@ -1,7 +1,5 @@
 """The message that pprof's files hold: samples with their stacks, read field by field."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Recordings themselves are recognised and read by the core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeAlias, Union
 

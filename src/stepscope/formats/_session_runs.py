@@ -7,8 +7,6 @@ hold the same runs, whatever the files are called, and which of them is fuller. 
 that node: a run in it goes by the last start of a node, and is the run of another file that has this start.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache

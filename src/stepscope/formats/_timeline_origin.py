@@ -4,8 +4,6 @@ A timeline keeps of each node its name and its start in microseconds since 1970.
 side by side, so a few bytes with both are proof: no other step ran a node of that name at that time.
 """
 
-from __future__ import annotations
-
 import mmap
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tensors of a file of PyTorch: the pickle in it, and what each tensor keeps for itself."""
 
-from __future__ import annotations
-
 import io
 import math
 import zipfile

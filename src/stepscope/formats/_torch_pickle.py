@@ -5,8 +5,6 @@ names of Python objects stay names, and what a pickle would call or build of the
 they were called with. Of a tensor PyTorch pickles which storage its values are in, and its shape.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple

@@ -4,8 +4,6 @@ JAX writes the same capture as vm.xplane.pb, vm.trace.json.gz and perfetto_trace
 timeline-15.json beside an event file with the run metadata of step 15.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence

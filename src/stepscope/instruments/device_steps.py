@@ -5,8 +5,6 @@ the times of its calls say how fast it queues work, and nothing of a step. Where
 steps or programs, the work that each step of the host launched tells when it took that step.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

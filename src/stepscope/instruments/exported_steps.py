@@ -1,7 +1,5 @@
 """Steps that stepscope's own export wrote into a Chrome trace (see `stepscope.exporters.own_marks`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of Python and of libraries that are known by name, because some recorders do not keep folders."""
 
-from __future__ import annotations
-
 import sys
 
 _PROGRAMS = frozenset({"code", "profile", "test", "trace"})

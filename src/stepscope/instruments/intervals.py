@@ -1,7 +1,5 @@
 """Sets of intervals: unions, intersections, and how much lies inside another set."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate

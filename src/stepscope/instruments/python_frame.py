@@ -1,7 +1,5 @@
 """Python calls by the names of slices: how recorders write the file, the line and the function."""
 
-from __future__ import annotations
-
 import re
 
 Frame = tuple[str, int, str]

@@ -1,7 +1,5 @@
 """The steps that a recorder timed, cut to the time of a recording."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

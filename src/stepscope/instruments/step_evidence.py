@@ -3,8 +3,6 @@
 Each kind of evidence is a function that returns the steps it finds, or none. EVIDENCE lists them, best first.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict

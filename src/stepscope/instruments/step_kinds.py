@@ -1,7 +1,5 @@
 """The kind of each step (training, evaluation, compile, warm-up, cut off), and its number."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import defaultdict

@@ -4,8 +4,6 @@ A threshold is a field of a dataclass in the module that uses it. `stepscope doc
 `python -m tests.instruments.threshold_slack` measures anew between which values no answer changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import field, fields
 from math import inf

@@ -1,8 +1,6 @@
 """Calls of Python that PyTorch traced (with_stack=True): which functions they are calls of, and which of
 those are the program's own: PyTorch tells the folders of files."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from stepscope.code_lines import CodeLine

@@ -1,7 +1,5 @@
 """The user's cache folder: known by a mark, so that nothing of somebody else's is ever removed from it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 An unchanged file is recognised by path, size, mtime, ctime and inode, so it is not read again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The number of a source in a lake, and the check that no other source has ids among its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path

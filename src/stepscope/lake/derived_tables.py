@@ -6,8 +6,6 @@ Nothing depends on these files: where one is missing, odd or out of date, reader
 and the next ingest writes them anew.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence

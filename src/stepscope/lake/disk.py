@@ -4,8 +4,6 @@ It needs locks that die with their process, and folders that files are reached t
 both, Windows neither. There, lakes are read but not written, and nothing is cached.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

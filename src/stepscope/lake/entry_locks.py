@@ -1,7 +1,5 @@
 """Shared locks on entries of the cache: what a process reads, others do not evict."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

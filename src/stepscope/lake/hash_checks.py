@@ -5,8 +5,6 @@ A file is known by size, times, inode and device. Nobody can set the time of the
 disk changes does not show there: --no-cache compares everything anew.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

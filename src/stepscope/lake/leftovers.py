@@ -5,8 +5,6 @@ followed here, a file is only removed where stepscope gives such names, and no f
 removed, whatever a plan says.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

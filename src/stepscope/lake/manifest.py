@@ -5,8 +5,6 @@ last, so a source is in the lake wholly or not at all. Compaction puts the manif
 snapshot, see stepscope.lake.snapshot.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

@@ -6,8 +6,6 @@ Versions count from the first release. The mark of a lake from before it lacks `
 whatever it is, is not taken for one of ours.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

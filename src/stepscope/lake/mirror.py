@@ -7,8 +7,6 @@ folder, or in a temporary one that is removed with its user.
 Manifests are listed and read before the snapshot, for the reason that stepscope.lake.snapshot gives.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

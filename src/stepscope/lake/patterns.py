@@ -1,7 +1,5 @@
 """Paths that no engine takes for a pattern of file names."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Gives written parts of a lake the names that manifests list."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The columns of a store as the schema wants them: ids made unique, run, host and source added."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from stepscope.lake.schema import SchemaTable

@@ -1,7 +1,5 @@
 """Rows that no decoder writes: what run, host, capture and source a store belongs to, and its notes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

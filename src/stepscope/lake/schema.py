@@ -1,7 +1,5 @@
 """The schema as data: schema.sql read once, with what its comments say."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

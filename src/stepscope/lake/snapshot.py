@@ -15,8 +15,6 @@ reader.Lake.files_of. Manifests are read before the snapshot: a source that move
 seen twice, which does no harm, and never not at all.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

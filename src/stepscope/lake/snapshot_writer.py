@@ -4,8 +4,6 @@ What a crash leaves: before the commit, files that no one lists, which the next 
 manifests that the snapshot has as well, which readers prefer and the next compaction takes in again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path

@@ -18,8 +18,6 @@ A clash is an error for the source that comes second, never another number: ids 
 in which sources came.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 

@@ -15,8 +15,6 @@ later, by the store's own clock, the next ingest removes what that list names an
 that took half as long puts its files anew before it commits, so that nobody sweeps them under its hands.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -14,8 +14,6 @@ process owns. Folders:
     timeline/run=<run>/host=<host>/<content-hash>-<decoder-version>.lod     slices as the page draws them
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

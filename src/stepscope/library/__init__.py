@@ -1,8 +1,6 @@
 """The SQL library: base views, analyses and findings, each one documented SELECT in a file. `header` has the
 grammar of these files."""
 
-from __future__ import annotations
-
 import json
 from functools import cache, lru_cache
 from pathlib import Path

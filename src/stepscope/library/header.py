@@ -31,8 +31,6 @@ the value of a parameter; `statements.py` writes it as a literal, which every en
 may end in a LIMIT, or say why their rows have no `order`: all other statements but views have a total one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache

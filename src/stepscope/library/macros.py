@@ -3,8 +3,6 @@
 `macros.sql` has them. They are replaced when a file is read: the linter, the engines and users see plain SQL.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

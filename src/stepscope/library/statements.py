@@ -1,8 +1,6 @@
 """The statements that Python runs: files in the folder `reads` of the room that asks, or of the library where
 several ask."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The templates of findings: sentences with the names of columns in braces."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Rows as an Arrow stream: values into buffers here, buffers into a stream by the core."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 from array import array

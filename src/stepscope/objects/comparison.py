@@ -1,7 +1,5 @@
 """Two programs side by side, and whether one is slower: `stepscope.diff()` and `stepscope.check()`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial

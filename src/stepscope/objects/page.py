@@ -1,7 +1,5 @@
 """The page of an object in a notebook: shown when it is asked for, so that notebooks stay small."""
 
-from __future__ import annotations
-
 
 class Page:
     """A page in a frame of its own; tens of kilobytes in the notebook's file."""

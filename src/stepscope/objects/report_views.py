@@ -1,7 +1,5 @@
 """Reports as objects: text where Python prints them, pages in a notebook, data for programs."""
 
-from __future__ import annotations
-
 import json
 from os import PathLike, fspath
 from pathlib import Path

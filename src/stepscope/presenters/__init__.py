@@ -4,8 +4,6 @@ A module that writes files has EXTENSION (".html") and `render(report) -> str`. 
 value looks and how long a bar is; they compute nothing that a reader could take for a result.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """The answer of an analysis for people: each column under its SQL name, on one scale with its unit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 

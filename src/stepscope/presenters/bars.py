@@ -1,7 +1,5 @@
 """Bars and curves made of characters. Lengths are drawing, not results."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ Plain elements without a script, a frame or an address: a notebook that is saved
 small, and shows the same without a kernel. Every text is escaped. The page is a call away: see embedded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 

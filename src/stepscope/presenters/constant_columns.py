@@ -1,7 +1,5 @@
 """Columns with one value in every row: it is said once, above the table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Each is a page of its own in a sandboxed frame. Its styles do not touch the note
 name found a way to run, it could reach neither the notebook nor the network.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from textwrap import wrap

@@ -4,8 +4,6 @@ It is built from web/src/frame.tsx into frame/ (make web). It asks the page arou
 nothing else: its policy lets it reach no network, and a sandbox keeps it from the notebook.
 """
 
-from __future__ import annotations
-
 from html import escape
 
 from stepscope.presenters.html import built, notices, policy

@@ -1,7 +1,5 @@
 """Blocks of a screen: a name in the gutter, sentences and rows beside it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ only; the file's own policy (Content-Security-Policy) allows the two inline bloc
 else, and no text becomes markup or script.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

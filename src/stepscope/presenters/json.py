@@ -1,7 +1,5 @@
 """The report for programs: every value raw, in the unit that its column names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

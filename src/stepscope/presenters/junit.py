@@ -4,8 +4,6 @@ A check that failed is a failure; one that could not be judged is skipped. Witho
 error, so that nobody takes it for a pass.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

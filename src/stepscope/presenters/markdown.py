@@ -1,7 +1,5 @@
 """The report as Markdown, for issues, pull requests and notes."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.presenters.constant_columns import drop_constants
 from stepscope.presenters.outline import branches, place, value

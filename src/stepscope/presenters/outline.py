@@ -1,7 +1,5 @@
 """Trees and changes on a screen: each thing below what holds it, each change with the line to edit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from stepscope import units

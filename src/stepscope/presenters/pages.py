@@ -1,7 +1,5 @@
 """Pages of the reference in a terminal: the Markdown that reference.py writes, laid out and coloured."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Text from files, made safe to show and cut to a length: names in a recording may hold anything."""
 
-from __future__ import annotations
-
 from stepscope import kernel_names
 from stepscope.escapes import escaped
 from stepscope.kernel_names import shorten as shorten

@@ -4,8 +4,6 @@ JSON and CSV are for machines: exact, escaped only as the format requires. table
 hidden characters are shown as escapes, and long cells are cut at the edge of a terminal.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

@@ -4,8 +4,6 @@ What survives on any size, in this order: the sentence with the place, what to d
 bar of the step, the second finding. Tables go first. Nothing is cut within a sentence: it is there or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 The summary fits a screen and leaves out what does not (see terminal.py); here everything is shown.
 """
 
-from __future__ import annotations
-
 import io
 
 from stepscope.presenters.cells import shorten_cells, wrap

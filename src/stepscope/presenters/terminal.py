@@ -4,8 +4,6 @@ The first screen answers (see first_screen.py); here is everything, for `--all`.
 or marks what takes much of the time.
 """
 
-from __future__ import annotations
-
 from stepscope.presenters import first_screen
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import Paint, lay_out, painter

@@ -1,7 +1,5 @@
 """The report as one CSV, a value a line: what spreadsheets and data frames can pivot."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ Older ones do not know that field: they save it as `<repository_root>/<session_i
 their own disk, and the reply only says whether it is empty. Still older ones send files in `tool_data`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from stepscope import protobuf

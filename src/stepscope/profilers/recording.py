@@ -1,7 +1,5 @@
 """Answers of profiler servers, where TensorBoard looks: plugins/profile/<time>/<host>.xplane.pb."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Turns rows into answers: sections, findings and sentences, as plain data that presenters display."""
 
-from __future__ import annotations
-
 from stepscope.report.parts import (
     Change,
     Chart,

@@ -3,8 +3,6 @@
 A server of models writes one for each request, say. They lie on no thread and on no device.
 """
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.library.statements import Query, statement
 from stepscope.report.names import shortened

@@ -1,7 +1,5 @@
 """The reason why two names are the same thing, in words, and one name for several."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 BASES = {

@@ -1,7 +1,5 @@
 """The stage that limits the program, and the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stepscope import units

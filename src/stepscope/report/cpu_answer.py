@@ -1,7 +1,5 @@
 """Is the CPU used well? How busy it is, how that is known, and how fast steps could get on it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stepscope import units

@@ -4,8 +4,6 @@ A key goes away or changes its meaning only when the version of the form is rais
 picoseconds, sizes bytes, shares 0 to 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Flame graphs of Python as sections: one for each thread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from stepscope import units

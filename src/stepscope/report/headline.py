@@ -1,8 +1,6 @@
 """The title of a report, and the sentences of its headline that take no judgement: how long a step is, how
 busy the devices are, and which types of op have most of the work."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType

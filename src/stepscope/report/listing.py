@@ -1,7 +1,5 @@
 """Rows that a verb lists: all of them as they are for programs, and how people want to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

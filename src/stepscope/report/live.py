@@ -1,7 +1,5 @@
 """What a program that is watched does now, as the lines of a screen."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence

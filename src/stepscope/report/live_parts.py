@@ -1,7 +1,5 @@
 """What the thread of the steps did in the last seconds, by the stacks in live.json: parts and lines."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

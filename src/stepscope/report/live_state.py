@@ -1,7 +1,5 @@
 """What a program that is watched does now, in the sentences and numbers that a terminal and the page show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sentences about the DataLoaders of a program of PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from stepscope import units

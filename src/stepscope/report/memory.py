@@ -1,7 +1,5 @@
 """Memory as a report: the peak, who holds it, and what would lower it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

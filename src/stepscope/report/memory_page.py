@@ -1,8 +1,6 @@
 """Memory on one page: the highest peak of which it is known who holds it, how steps differ, what helps, and
 the other peaks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Memory of the recorded process over time, whatever holds it: as the operating system counts it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any

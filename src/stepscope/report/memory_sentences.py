@@ -1,7 +1,5 @@
 """Sentences about the memory of an allocator: where figures come from, the peak, what was not freed."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Memory by step in words: which step peaks, how the others differ, and what makes the difference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from statistics import median_low
 

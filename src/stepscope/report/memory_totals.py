@@ -1,7 +1,5 @@
 """Memory of recordings that have only totals: what allocators gave for each op, not when."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 

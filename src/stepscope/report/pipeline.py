@@ -1,7 +1,5 @@
 """The tf.data pipeline as a report: the verdict, what speaks for it, the stages, what a change would gain."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 

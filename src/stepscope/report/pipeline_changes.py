@@ -1,7 +1,5 @@
 """Changes to a pipeline in words: what to do, with the code to write, why its gain is small or unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stepscope import units

@@ -3,8 +3,6 @@
 Sentences of one answer never deny each other: tests/contradictions.py has the pairs that cannot both be true.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Are you prefetching? What the pipeline ends with, and what a prefetch there would gain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stepscope import units

@@ -1,7 +1,5 @@
 """The price of lost time: the part of the time that was proved to be lost, of a day."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sentences about the programs that XLA compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The origin of a report: when and where it was recorded, and which program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timezone
 

@@ -1,7 +1,5 @@
 """Sentences about ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from stepscope import units

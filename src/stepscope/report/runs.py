@@ -1,7 +1,5 @@
 """The runs of a recording: which there are, and whether they belong together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stepscope.report.parts import Rows

@@ -1,7 +1,5 @@
 """Sentences before the tables of sections: what their rows say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from stepscope import units

@@ -4,8 +4,6 @@ Both lists below name functions by which a thread waits, as the kernel, libc, Py
 them; a thread that the kernel lets sleep in another one waits, and for what is not said.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The stacks of a process as text: a heading for each thread, a line for each frame."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path

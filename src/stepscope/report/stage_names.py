@@ -4,8 +4,6 @@ TensorFlow's own names, as ParallelMapV2 or MapAndBatch, are for the tree of sta
 side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from stepscope.instruments.pipeline.places import UserStage

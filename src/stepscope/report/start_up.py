@@ -1,7 +1,5 @@
 """The course of a recorded program: how long it ran before its first step, and between steps."""
 
-from __future__ import annotations
-
 from statistics import median
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Sentences about the steps: how many, how long, by what they were found, and which averages leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any

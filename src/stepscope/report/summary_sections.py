@@ -1,7 +1,5 @@
 """The sections of a summary: which analyses they show, in which order, and how much of each."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast

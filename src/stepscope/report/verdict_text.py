@@ -1,7 +1,5 @@
 """Whether the input is the bottleneck of each host, and which stage limits it, in a sentence or two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A prediction and what was measured as a report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stepscope import units

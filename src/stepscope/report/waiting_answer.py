@@ -1,7 +1,5 @@
 """Is the pipeline fast enough? How much of the steps is waiting for it, and how far that can be trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stepscope import units

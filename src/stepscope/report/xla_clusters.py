@@ -1,7 +1,5 @@
 """Clusters and the nodes outside of them: rows, and sentences below the table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

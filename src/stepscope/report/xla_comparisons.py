@@ -1,7 +1,5 @@
 """Programs that are compared: which stages, passes, compiles or folders, and what to know beside them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

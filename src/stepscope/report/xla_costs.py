@@ -1,7 +1,5 @@
 """The costs of a program of a dump folder, and what they leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

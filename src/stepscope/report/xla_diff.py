@@ -1,7 +1,5 @@
 """The changes between two programs: as rows, as JSON and in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What was compiled into a dump folder: modules by stage and pass, or files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

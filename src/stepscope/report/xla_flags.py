@@ -1,7 +1,5 @@
 """The flags of the installed libraries, and a line of flags held against them."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Instructions of compiled programs as people read them: the columns that say something, with units."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results of a replay: rows for people, and sentences about where values changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stepscope import units

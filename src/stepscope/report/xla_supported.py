@@ -1,7 +1,5 @@
 """The ops that XLA can compile, and what keeps the nodes of graphs off it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a debugger can show of libraries, and the symbols of a function in them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from stepscope import units

@@ -6,8 +6,6 @@ names that resolve to 127.0.0.1 all reach it.
 * What is not a GET also needs our own header, which a form or another site cannot send, and an Origin.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

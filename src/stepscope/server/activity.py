@@ -1,7 +1,5 @@
 """The progress of an answer, for a page that waits."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Routes that answer one question: graphs, comparisons, what-ifs, analyses, ops, memory, models."""
 
-from __future__ import annotations
-
 from starlette.requests import Request
 from starlette.responses import Response
 

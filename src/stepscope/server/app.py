@@ -1,7 +1,5 @@
 """The routes, and the layers around them: headers on every answer, access before routing, errors as JSON."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The page itself: the files that the build made, read once. A request's path is looked up, never joined."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import NamedTuple

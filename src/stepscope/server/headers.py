@@ -1,7 +1,5 @@
 """Headers of every answer: run our own script only, send nothing elsewhere, guess no types."""
 
-from __future__ import annotations
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = "; ".join(

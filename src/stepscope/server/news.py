@@ -1,7 +1,5 @@
 """Sources that other processes add to the lakes of a page while it is open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

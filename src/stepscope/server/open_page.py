@@ -1,7 +1,5 @@
 """The state that routes share: open recordings, the console, and access."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Rows of the console as a Parquet file. The process that runs the SQL may write no file; the server may."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Routes about the open recordings: session, catalog, news, reports, exports."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Answers of routes: JSON, and errors with the three parts that all errors have."""
 
-from __future__ import annotations
-
 import json
 import os
 import traceback

@@ -1,7 +1,5 @@
 """The content of requests: query parameters and bodies, checked before any query runs."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Programs that still run while their recordings are served, and the recordings that are ready to open."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

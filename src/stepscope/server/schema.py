@@ -1,7 +1,5 @@
 """The names that SQL can use: tables with their comments, and the library's statements."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stepscope import library

@@ -3,8 +3,6 @@
 The page identifies them by numbers: no route takes a path.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

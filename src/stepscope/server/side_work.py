@@ -1,7 +1,5 @@
 """Work in a thread, without a trace; it stops at its next step when no request waits for it."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

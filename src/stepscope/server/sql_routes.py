@@ -1,7 +1,5 @@
 """Routes of the console: the schema, and SELECTs with their rows."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

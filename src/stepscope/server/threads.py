@@ -1,7 +1,5 @@
 """Threads with a low priority."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Routes of the timeline: its pixels, slices, stacks, ranges and counters."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

@@ -8,8 +8,6 @@ ingested by other processes, in any order and more than once: the lake then hold
 ingest_one does not import DuckDB; finish() needs it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence

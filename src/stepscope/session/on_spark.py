@@ -6,8 +6,6 @@ once its manifest is, and ingesting it again changes nothing; so Spark may try a
 here and there at the same time, when workers die.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib

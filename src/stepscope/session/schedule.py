@@ -5,8 +5,6 @@ than threads. Otherwise each gets one: then no decoder waits for another. The la
 thread is left alone with it at the end.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar

@@ -5,8 +5,6 @@ members, links and encrypted ones are skipped with a reason. So is a damaged mem
 archive whose damage leaves no way to the next member; everything before it is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple, cast

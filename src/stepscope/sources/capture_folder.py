@@ -6,8 +6,6 @@ decoder together with `capture.json`; recordings in it (XPlane, run metadata, gr
 run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath

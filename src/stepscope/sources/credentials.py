@@ -4,8 +4,6 @@ Without any, obstore asks the metadata server of a cloud's machine (169.254.169.
 is a request that nobody asked for, which any host may answer. So we ask only where the environment names one.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

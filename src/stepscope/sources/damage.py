@@ -1,7 +1,5 @@
 """Streams of packed bytes that report damage in one way, whichever library finds it."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator

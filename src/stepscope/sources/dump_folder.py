@@ -1,8 +1,6 @@
 """The files of a dump folder of XLA as one source: each is a stage or pass of a compile, and says little by
 itself."""
 
-from __future__ import annotations
-
 import zlib
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """From what the user gives to files: folders walked, captures whole, pipes and remote files copied."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

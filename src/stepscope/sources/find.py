@@ -1,7 +1,5 @@
 """From paths to sources: search, recognise, group into runs and hosts, leave out what is there twice."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized

@@ -1,7 +1,5 @@
 """The unpacked beginning of a file, and what it is when it is not a recording."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from typing import BinaryIO, NamedTuple, Protocol, cast

@@ -1,7 +1,5 @@
 """Facts in names: the step, the rank, the host, and the run a file belongs to."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping

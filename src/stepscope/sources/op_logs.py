@@ -1,7 +1,5 @@
 """Op logs that belong to recordings: in the folder that `stepscope record` wrote, or beside a file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

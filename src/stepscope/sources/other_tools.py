@@ -1,7 +1,5 @@
 """Files of other tools, which no format reads: how they begin, and what to give instead."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Facts in the place of a file: the run, the host, and the capture that it belongs to."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath

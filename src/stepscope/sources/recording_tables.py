@@ -1,8 +1,6 @@
 """The tables of one recording as one source: a profiler that writes kernels, copies and calls into files of
 their own names the files alike, and they have one clock."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

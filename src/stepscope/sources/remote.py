@@ -4,8 +4,6 @@ Where obstore is not installed, fsspec reads stores as well; their objects have 
 ingest reads them anew.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib

@@ -6,8 +6,6 @@ is read. Only files in the same folder are compared, unless their content alone 
 and a file that the user names is always read.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath

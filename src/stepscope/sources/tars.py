@@ -1,7 +1,5 @@
 """Members of a tar, read from its beginning to its end, whatever it is packed with."""
 
-from __future__ import annotations
-
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path

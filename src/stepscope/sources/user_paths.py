@@ -1,7 +1,5 @@
 """What users give as a path, before it is searched: a URL, a checkpoint's prefix, a lake, or nonsense."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Members of a zip: by its directory, or one after the other where the directory is cut off or damaged."""
 
-from __future__ import annotations
-
 import stat
 import struct
 import zipfile

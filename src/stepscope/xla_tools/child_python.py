@@ -1,7 +1,5 @@
 """Programs in a child process, by the Python that has the library: it may abort, hang or fill the memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence

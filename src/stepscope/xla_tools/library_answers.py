@@ -4,8 +4,6 @@ An answer holds as long as the files that it was read from are the same builds: 
 and build id, another file the same size and time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -3,8 +3,6 @@
 They are measured in a process of their own, which may load a large library and take the memory of a device.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Measures what the device does in a second, with whatever is installed; run as a file, in a process."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

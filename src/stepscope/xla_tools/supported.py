@@ -1,7 +1,5 @@
 """Ops that the installed TensorFlow can compile with XLA, and graphs compared with its kernel registry."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

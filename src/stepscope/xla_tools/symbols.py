@@ -1,7 +1,5 @@
 """What a debugger will be able to show of a library, from its sections and symbols: nothing is loaded."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ A module has ABOUT (one line for the help), `parser()` and `run(options, console
 have.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

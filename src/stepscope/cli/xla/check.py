@@ -1,7 +1,5 @@
 """stepscope xla check [LINE]: whether a line of flags is one that the installed library takes."""
 
-from __future__ import annotations
-
 import argparse
 import os
 

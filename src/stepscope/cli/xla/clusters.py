@@ -1,7 +1,5 @@
 """stepscope xla clusters PATH…: TensorFlow's clusters, and why a node is in none."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import nullcontext
 

@@ -1,7 +1,5 @@
 """stepscope xla cost DIR…: flops and bytes of a program by instruction, op, scope or line, and what binds."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, add_showing, need_dumps

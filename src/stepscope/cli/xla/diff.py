@@ -1,7 +1,5 @@
 """stepscope xla diff A B: what changed between stages, compiles or folders; xla diff DIR: pass by pass."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -1,7 +1,5 @@
 """stepscope xla dumps DIR…: modules by stage and pass, with size, cost and memory."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, add_showing, need_dumps

@@ -1,7 +1,5 @@
 """stepscope xla env --dump DIR: what to set, so that a program dumps what stepscope reads."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """stepscope xla flags [NAME]: the flags of the installed XLA, and the variables around it."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, add_showing

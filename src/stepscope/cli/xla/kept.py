@@ -1,7 +1,5 @@
 """Runs a program whose messages are shown and kept, so that they can be read again beside its dumps."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

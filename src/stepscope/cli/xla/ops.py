@@ -1,7 +1,5 @@
 """stepscope xla ops PATH…: measured time of compiled instructions beside what they compute and move."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, need_paths

@@ -1,7 +1,5 @@
 """stepscope xla replay DUMP: a module, computation or instruction run alone; where a pass changed values."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import shlex

@@ -1,7 +1,5 @@
 """stepscope xla run --dump DIR -- CMD…: run a program with these settings, then show what it compiled."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

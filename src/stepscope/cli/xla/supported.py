@@ -1,7 +1,5 @@
 """stepscope xla ops-supported [GRAPH…]: the ops that XLA can compile, and what keeps a graph off it."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, add_paths, add_showing

@@ -1,7 +1,5 @@
 """stepscope xla symbols [LIB…]: what gdb will be able to show of a library, and where it can stop."""
 
-from __future__ import annotations
-
 import argparse
 
 from stepscope.cli.arguments import Parser, add_showing

@@ -7,8 +7,6 @@ the same either way; all that the package adds for us is how it reads Arrow stre
 imported the package. With any other release the package is used.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Sequence

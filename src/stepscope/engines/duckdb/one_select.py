@@ -1,7 +1,5 @@
 """The check that a query is one SELECT."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from stepscope.engines.duckdb.native import duckdb

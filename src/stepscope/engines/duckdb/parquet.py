@@ -1,7 +1,5 @@
 """All rows of one small Parquet file, without an engine around it."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Names that a SELECT reads, from DuckDB's own parser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple

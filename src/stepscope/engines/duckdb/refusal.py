@@ -1,7 +1,5 @@
 """Turns DuckDB's errors into stepscope's, with a guess at what was meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Ctrl-C while DuckDB itself holds the main thread."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The views of an engine: which of them exist in its database, and what statements read through them."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The files under a path that make a model: graph, steps, op log, checkpoint or profile."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 They are no recordings: no format claims them, and `stepscope tfprof` reads them beside a graph.
 """
 
-from __future__ import annotations
-
 from stepscope.formats import _op_log, _protobuf
 from stepscope.formats._protobuf import Shape
 

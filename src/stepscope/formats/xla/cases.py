@@ -9,8 +9,6 @@ donors of the program; one that JAX refused never was, and only the program's lo
 registers that are spilled.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The core matches instructions by structure (names never count), and says for eac
 of it. Stages that lie far apart are compared by way of the passes between them, where the folder has them.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

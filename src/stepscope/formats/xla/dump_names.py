@@ -1,7 +1,5 @@
 """Names of files in a dump folder of XLA: module, stage, pass, and the place in the chain."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

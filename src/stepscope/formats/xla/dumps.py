@@ -5,8 +5,6 @@ A folder is read by names first (nothing is opened), then one file of each stage
 core: the proto where there is one, else the text, and the text where the proto is damaged.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

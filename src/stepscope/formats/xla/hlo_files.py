@@ -1,7 +1,5 @@
 """A program of a dump with all its instructions in memory: about 4 KB each, so the largest are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ is a program: its `name` (2) ends in the program's number, `jit_step(14)`, and o
 HloProto as bytes (6).
 """
 
-from __future__ import annotations
-
 import mmap
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The modules of programs that may be those of a recording: kept by its XPlanes, and in dump folders."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain

@@ -5,8 +5,6 @@ JAX warns once for each list of arguments. NVIDIA's ptxas and AMD's backend tell
 the name of the kernel, which is the name of its fusion with underscores for dots.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import zlib

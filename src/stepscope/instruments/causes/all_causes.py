@@ -1,7 +1,5 @@
 """Every cause, by the label that it is of: those with a module, and a plain LineCause of any other label."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stepscope.instruments.causes.cause import Cause, LineCause

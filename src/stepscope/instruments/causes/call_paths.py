@@ -1,7 +1,5 @@
 """The call of the program that takes most of some time, found from its stacks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The causes and their thresholds, to list: what `stepscope docs causes` prints."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A cause: one label, with what makes it one, the line that it lies in and what goes when that is mended."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Communication that no compute hides."""
 
-from __future__ import annotations
-
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.host_steps import HostSteps

@@ -1,7 +1,5 @@
 """Other work of the program that has cores while ops of its steps wait for some."""
 
-from __future__ import annotations
-
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.input import InputCause
 from stepscope.instruments.causes.judgement import CauseName, Competing

@@ -1,7 +1,5 @@
 """Tracing and compiling: the function that does it again and again, and what was new about its calls."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from stepscope.code_lines import CodeLine

@@ -1,7 +1,5 @@
 """Computing: the type of op, or the layer, that takes most of the time of all ops."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

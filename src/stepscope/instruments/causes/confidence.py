@@ -1,7 +1,5 @@
 """The confidence in a cause: whether chance, few samples or other programs may have decided it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

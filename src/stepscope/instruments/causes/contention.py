@@ -1,7 +1,5 @@
 """Contention for cores: how much of the processor time that a program wanted it got."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from stepscope.instruments.causes.query_cache import AskHost

@@ -1,7 +1,5 @@
 """Copying and converting data: the line that does it, how much it is, and whether cores wait for it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Launching ops: the function that launches them, how often, and what of its ops goes when it is compiled."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ steps that something holds up say nothing of it. Where such steps make the mean 
 that as well; where they add much beside what goes, it is the mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, inf, sqrt

@@ -1,7 +1,5 @@
 """Standard errors of the remaining time of a step, from its steps and samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import fmean

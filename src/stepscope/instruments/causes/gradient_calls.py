@@ -1,8 +1,6 @@
 """The calls of the program whose gradients take the time. One call asks for all gradients and tells nothing;
 arrows of PyTorch lead from each op to its gradient, and a sample tells who called the op."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 

@@ -1,7 +1,5 @@
 """Loops in the graph: where one call of a compiled function launches the same few ops again and again."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The steps of a host, and evidence about them, each piece queried when a cause first needs it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """The accelerator has nothing to do; and what is launched in that time, where launches are recorded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stepscope.instruments.causes.cause import Cause

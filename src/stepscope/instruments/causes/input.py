@@ -1,7 +1,5 @@
 """Waiting for input: the stage that limits the program, or the Python that a loader runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple

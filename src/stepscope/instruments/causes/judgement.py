@@ -4,8 +4,6 @@ Everything that says what to do about a recording follows it: the headline, the 
 is said of the input pipeline. So they cannot contradict each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple

@@ -9,8 +9,6 @@ compiles its steps, has the name of that call before all of this:
 the scopes of the loop once more: `model/lstm/while/body/_27/model/lstm/while/lstm_cell/MatMul`.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

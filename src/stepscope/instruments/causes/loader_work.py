@@ -4,8 +4,6 @@ It waits for them, unpickles what they send, and begins and ends them. More of t
 first.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from stepscope.instruments.causes.judgement import LoaderWork

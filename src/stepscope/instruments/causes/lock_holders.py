@@ -1,7 +1,5 @@
 """What another thread of the program runs while the steps wait for a lock, or for the interpreter's."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet

@@ -1,8 +1,6 @@
 """A line of the program that takes much of a step under several labels, none of which stands out: data that
 is copied for Python to compute with is one thing to fix."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple

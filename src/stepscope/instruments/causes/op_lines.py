@@ -1,7 +1,5 @@
 """The line of the program that an op comes from: the line that created it, or the function that calls it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal

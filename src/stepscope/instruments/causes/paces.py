@@ -5,8 +5,6 @@ long step comes out once it is gone: the ratio of whole steps says little of wha
 the call that marks a step apart from the rest, with and without a profiler, and events are counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median

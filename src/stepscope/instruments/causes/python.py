@@ -1,7 +1,5 @@
 """The program's own Python: the line of the loop of steps, or what ops call."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple

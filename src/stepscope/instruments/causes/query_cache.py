@@ -1,7 +1,5 @@
 """Asks a trace about its hosts: a statement once, however many hosts have the same question."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple

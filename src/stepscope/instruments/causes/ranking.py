@@ -1,7 +1,5 @@
 """Ranks the labels of a step: which one limits it, with the evidence."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """What a step computes again because it was not kept for gradients, to save memory."""
 
-from __future__ import annotations
-
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Recomputed
 from stepscope.library.statements import statement

@@ -1,7 +1,5 @@
 """Lines of the program that a part of the steps comes from, by the samples of its stacks."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What else to know of the line of a cause: a second line that takes nearly as much by the same label, so
 that mending the first alone gains only half, and what its function takes by other labels."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from stepscope.code_lines import CodeLine

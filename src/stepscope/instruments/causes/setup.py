@@ -1,7 +1,5 @@
 """Setting up the device: the calls that allocate its memory or bring code to it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from stepscope.instruments.causes.cause import LineCause

@@ -1,8 +1,6 @@
 """Time that disappears with a line: when it is fixed, other parts of the steps that come from it disappear as
 well. A constant that is made in every step is copied, and Python prepares the copy."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

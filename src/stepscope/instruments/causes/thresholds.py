@@ -1,7 +1,5 @@
 """The threshold that causes share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stepscope.instruments.thresholds import tuned

@@ -1,7 +1,5 @@
 """The steps of a trace that took time, and which of them are judged."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 They are asked one by one: only where ops limit the steps does it matter which layer they are of.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 """Functions of the program that a part of the steps comes from, where a recorder traced its calls of Python:
 PyTorch does (`with_stack=True`), and tells the folders of files, so that a program's own can be known."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

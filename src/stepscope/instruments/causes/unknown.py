@@ -1,7 +1,5 @@
 """Unexplained time, and the line in which it passes if samples show it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ how long it takes. The recorder times the steps after the recorded ones, and loo
 of the time at a place goes with a cause is known from the recorded steps, whose ops are known.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import sqrt

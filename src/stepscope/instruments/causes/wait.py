@@ -1,7 +1,5 @@
 """Sleeping and waiting: for locks, files, sockets and checkpoints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from stepscope.instruments.causes import traced_calls

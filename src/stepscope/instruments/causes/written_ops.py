@@ -1,7 +1,5 @@
 """Ops as the program wrote them, where a recording names the library that runs them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Budgets of a gate: limits on figures without noise, and how the time of ops is judged."""
 
-from __future__ import annotations
-
 import difflib
 import fnmatch
 import math

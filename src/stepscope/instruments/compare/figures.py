@@ -4,8 +4,6 @@ It describes. How much recordings of the same program differ is not known from o
 says that a difference means anything.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ are found. A change counts when the interval of its shift lies beyond the smalle
 when it is large beside what recordings of one side differ by. What cannot be judged is said with the reason.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

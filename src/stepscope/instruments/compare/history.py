@@ -5,8 +5,6 @@ distribution. Whether it is more than noise is Student's t, so the answer is the
 of every series that is tried counts as a test.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ the same neighbours in the same scope, then the line of the program. Every match
 What is left over was added or removed, and has the deepest scope that both sides have.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Names without the numbers, sizes and types that a compiler put there."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 

@@ -1,7 +1,5 @@
 """The ops of a run as things that can be found again in another run: names, scopes, types, lines, order."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Of each op one figure: the 10th percentile of its time per step. What else runs 
 time, so a low percentile is what the op itself takes. Counts, bytes and compilations have no noise.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The sides that can be compared: a run with its hosts, or a host of a run."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, replace
 

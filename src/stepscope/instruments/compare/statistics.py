@@ -3,8 +3,6 @@
 A value is one recording's, never one step's: steps of a recording share its luck.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

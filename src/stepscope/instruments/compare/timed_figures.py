@@ -1,7 +1,5 @@
 """Figures of time, each tested against the noise of the recordings of one program."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """A graph with some scopes open: boxes, the edges between them, and their layout."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

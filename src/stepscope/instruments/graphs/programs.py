@@ -5,8 +5,6 @@ loop or another called computation lies in the instruction that calls it. Argume
 together.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Nothing moves bytes faster than the link or the memory can."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from stepscope import strict_json, units

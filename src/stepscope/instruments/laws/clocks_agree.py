@@ -1,7 +1,5 @@
 """Whether host and device tell the same time."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement

@@ -1,7 +1,5 @@
 """What counts as compiling."""
 
-from __future__ import annotations
-
 from stepscope.instruments.laws.violation import Weakens
 
 HOLDS = (

@@ -1,7 +1,5 @@
 """Slices end because something was over, not because the file was closed."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.instruments.recorded_stretch import HOUR_PS

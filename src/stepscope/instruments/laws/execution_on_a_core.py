@@ -1,7 +1,5 @@
 """What counts as execution."""
 
-from __future__ import annotations
-
 from stepscope.instruments.laws.violation import Weakens
 
 HOLDS = (

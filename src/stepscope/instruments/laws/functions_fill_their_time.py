@@ -1,7 +1,5 @@
 """Functions that compute do so themselves."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement

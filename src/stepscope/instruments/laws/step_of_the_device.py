@@ -1,7 +1,5 @@
 """Whose step a step is."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.instruments.laws import clocks_agree
 from stepscope.instruments.laws.violation import Violation, Violations, Weakens

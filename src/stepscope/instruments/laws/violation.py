@@ -1,7 +1,5 @@
 """Violations of laws, as a recording shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """What waits for an event waits for the stream that recorded it."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.instruments.laws.violation import Violation, Violations, Weakens
 from stepscope.library.statements import Query, statement

@@ -1,7 +1,5 @@
 """Whether the device is done with a step's work when the host's step is over."""
 
-from __future__ import annotations
-
 from stepscope import units
 from stepscope.instruments.laws import clocks_agree, step_of_the_device
 from stepscope.instruments.laws.violation import Violation, Violations, Weakens

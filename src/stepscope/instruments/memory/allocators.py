@@ -1,7 +1,5 @@
 """The memory of each allocator: read from the tables of a trace, and written back as the table `buffer`."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

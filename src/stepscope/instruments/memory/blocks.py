@@ -1,7 +1,5 @@
 """Blocks of memory: an allocation and what freed it."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The peak of each step, and what the highest one holds that the others do not."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lanes for drawing blocks of memory: a lane holds one block after another, and never two at once."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 `[memory]` with `Addr`, `Bytes` and `Total Allocated`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

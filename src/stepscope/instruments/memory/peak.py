@@ -1,7 +1,5 @@
 """The memory curve, its peak, and the holders at the peak."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Free memory that an allocator cannot give out: pieces between blocks, and padding from rounding up."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Sources: sizes by category over time (PyTorch's memory timeline), the holdings o
 (pprof), those of each variable (the recorder's snapshots), and the estimates of TensorFlow's Timeline.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any

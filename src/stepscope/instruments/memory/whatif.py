@@ -4,8 +4,6 @@ Each answer draws the curve again with other blocks, so a new peak elsewhere cou
 out: recomputing costs the time of the ops, and allocators round.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ and a core that does nothing else could make E / (V P) batches a second (M. Kuch
 holds those alive, so ratios are taken from what a stage is, and from counts only where nothing else tells.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

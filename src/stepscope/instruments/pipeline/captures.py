@@ -1,7 +1,5 @@
 """What captures record beside traces: models of iterators, chains, the machine, steps without a profiler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from stepscope import strict_json

@@ -15,8 +15,6 @@ as if every stage were prefetched and ran beside the others. Sequential is what 
 the pipeline (see copies) run several times at once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The comparison shows whether the chain ends in a prefetch, what TensorFlow removed, and what list_files added.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

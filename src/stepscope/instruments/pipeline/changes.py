@@ -4,8 +4,6 @@ Each change is tried in the rate model. Changes without a gain are listed as wel
 first. Their wording is in report/.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

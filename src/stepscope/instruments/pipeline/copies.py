@@ -5,8 +5,6 @@ not wait for one another: shard() divides the source, each copy goes as far as i
 runs as many at once as there are copies.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

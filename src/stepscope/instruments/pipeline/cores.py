@@ -1,7 +1,5 @@
 """The cores and threads that tf.data may use, as its stages say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from stepscope.instruments.pipeline.stages import PipelineStage

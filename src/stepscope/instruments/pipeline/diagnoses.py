@@ -4,8 +4,6 @@ The two tables are derived from slice, track and step when a query first reads t
 and no lake stores them, so only those who ask pay for them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -10,8 +10,6 @@ than the stages did, the rest is Python, or the handover of elements between thr
 while before they sleep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

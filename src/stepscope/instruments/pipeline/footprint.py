@@ -3,8 +3,6 @@
 Bytes of an element come from tf.data's own model, elements of a dataset from the user's chain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

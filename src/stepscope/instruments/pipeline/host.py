@@ -1,7 +1,5 @@
 """The load of the machine, from a capture's record, which samples cores several times a second."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 FULL = 0.9

@@ -1,7 +1,5 @@
 """DataLoaders of PyTorch: how long steps wait for them, where they are made, and where elements come from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

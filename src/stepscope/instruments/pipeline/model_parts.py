@@ -1,7 +1,5 @@
 """Parts of the rate model after a change: less work, several at once, ahead of the program."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from stepscope.instruments.pipeline.model import ModelStage

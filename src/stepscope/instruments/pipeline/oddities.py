@@ -1,7 +1,5 @@
 """Oddities of a recording that make a diagnosis less certain."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The program's line for each stage, from the capture, and the same line after a change."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

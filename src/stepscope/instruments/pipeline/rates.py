@@ -15,8 +15,6 @@ The slowest lane limits the pipeline (M. Kuchnik et al., Plumber, MLSys 2022, wi
 trace: rate = parallelism / work per step).
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

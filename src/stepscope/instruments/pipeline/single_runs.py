@@ -4,8 +4,6 @@ Each file holds one run of a session, or a few that are far apart. Asked one by 
 as there are files, each from a step or two; together they are the steps of one program.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath

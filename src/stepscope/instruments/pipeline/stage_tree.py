@@ -5,8 +5,6 @@ Names of iterators are not keys: a distribution strategy runs a pipeline for eac
 and all begin with `Iterator::Root::Prefetch`. Following parent ids to the root distinguishes them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence

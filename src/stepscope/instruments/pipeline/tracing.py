@@ -4,8 +4,6 @@ An event costs its thread about a microsecond, more than a small op takes. A rec
 traces any; how much shorter these are shows the cost, as far as events explain it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 _MOST_EVENT_PS = 2 * 10**6

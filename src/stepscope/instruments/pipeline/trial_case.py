@@ -1,7 +1,5 @@
 """The case of a trial: the stage that limits, in its pipeline; and a trial of a change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -4,8 +4,6 @@ A rule looks at the stage and yields the trials that suit it. Rules for certain 
 all. The wording of trials is in report/.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The verdict: whether the input is the bottleneck, which stage is, how certain that is, and the evidence."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Prediction and measurement: what changed between two captures of a program, and what it gained."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median

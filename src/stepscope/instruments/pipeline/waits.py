@@ -4,8 +4,6 @@ A wait is a call that fetches a batch: the op IteratorGetNext, or the pipeline's
 program's own thread (an eager loop over a Dataset). Replicas that wait at the same time count once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,8 +5,6 @@ is left; the model, the prediction and its interval are the same. A stage withou
 included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -8,8 +8,6 @@ line: the error bar of a time.
 Sources that share no collective with the axis are aligned through others that do; residuals add up then.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise

@@ -5,8 +5,6 @@ arrived last, and equal ends tell how far clocks are apart. A broadcast's root m
 begin, and who exchanges parts of different sizes, or with one other rank only, is done when its own are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple

@@ -11,8 +11,6 @@
 Nothing depends on the order of sources, nor on clocks.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

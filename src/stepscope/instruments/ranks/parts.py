@@ -1,8 +1,6 @@
 """A rank's part in a collective, as a recording has it: one row of the table collective before it is
 matched."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ left before, and there again to the rank that arrived last. Each step of this lo
 only.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence

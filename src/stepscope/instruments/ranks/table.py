@@ -1,7 +1,5 @@
 """Rows of the tables collective and clock_offset, from the tables of a trace."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ While all places are taken, such a thread waits for one. That tells what it need
 of the step. No slice shows it, and it costs nothing as long as what limits the step takes longer.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field

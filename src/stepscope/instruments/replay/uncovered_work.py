@@ -6,8 +6,6 @@ the step afterwards. What workers of a DataLoader need for a batch was not recor
 step takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean

@@ -1,7 +1,5 @@
 """What steps would take if something in them took less time, by replaying them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean

@@ -6,8 +6,6 @@ GB a second of the memory and of the link to the host in one direction, and tera
 products of matrices by type of number. What a recording says of its device comes first.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 """Ops of PyTorch by the shapes of their inputs, with the time of the kernels that they launched, or their own
 where they run on a processor."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

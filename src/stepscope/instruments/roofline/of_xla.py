@@ -1,7 +1,5 @@
 """Instructions that XLA compiled: operations and bytes as the profiler says, else as their program does."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import math

@@ -1,7 +1,5 @@
 """The least time that a machine needs for operations and bytes, and which of them binds."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Bound = Literal["compute", "memory"]

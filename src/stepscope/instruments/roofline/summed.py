@@ -1,7 +1,5 @@
 """Costs of ops added up: by op, line or shape, and by device with its utilization."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Rows of the table op_cost: what ops compute and move while steps run, beside what their device can do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,8 +1,6 @@
 """Bytes of PyTorch's ops that do little to each number: they take as long as their numbers need to come and
 go."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The program's functions that call PyTorch's ops, where calls of Python were traced (with_stack=True)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -5,8 +5,6 @@ being two: the rest of a model is bound by its bytes. Bytes are the least that a
 once, each output written once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

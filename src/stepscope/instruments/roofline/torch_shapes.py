@@ -1,7 +1,5 @@
 """The inputs of a PyTorch op as Kineto records them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

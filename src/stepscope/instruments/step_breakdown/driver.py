@@ -1,7 +1,5 @@
 """The thread that drives the steps, and what its slices say it does at each instant."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 

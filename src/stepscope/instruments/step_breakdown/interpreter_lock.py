@@ -2,8 +2,6 @@
 Python of the input pipeline runs on another thread. What it loses there is time of the input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

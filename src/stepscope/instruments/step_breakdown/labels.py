@@ -4,8 +4,6 @@ A label that is `whole` holds for everything within: a checkpoint stays waiting,
 whatever ops and frames they are made of. Other labels give way to what is known of something further inside.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache

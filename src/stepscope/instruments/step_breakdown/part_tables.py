@@ -4,8 +4,6 @@ Many small sources are read together, a large one alone and in bits of time: wha
 that instant, so bits need not know of each other, and a recording of any length takes the memory of one bit.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby

@@ -8,8 +8,6 @@ fetched from it. The rest is waiting for input where the runs take a batch and w
 launching.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Samples of the driving thread's stack, in the time of another source of the same host."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Sums of labels by step and by the stack that the driving thread had."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -15,8 +15,6 @@ Which slices are ops, and where they ran, the base view op_slice says. Their tim
 nest: the total of an op holds the ops that it calls, once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ A log has a block for each graph that the pass looked at. What it tells depends 
 (compilability_check_util=5) and the edges that were not contracted (mark_for_compilation_pass=4).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Compile times of XLA by program, pipeline, pass and stage of code generation."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A fusion is one instruction: the fused ones run as one kernel. The cost of loops
 counted on the instructions inside, as often as they run.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 There are totals, groups of equal changes, ops of the framework, and every change by itself.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

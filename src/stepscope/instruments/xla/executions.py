@@ -5,8 +5,6 @@ which of them ran. Slices within the time of an execution belong to it; where tw
 the execution on their own thread. The instructions of an execution may then fit only one of the programs.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

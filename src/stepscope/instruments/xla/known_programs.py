@@ -1,7 +1,5 @@
 """The compiled programs of a recording, in one form for XPlanes, dump folders and tables of a lake."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path

@@ -4,8 +4,6 @@ There are allocations by class, the part of the heap that is needed at once, and
 most at that moment.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The programs of a recording, found by the names in slices; and the instruction that a slice executed."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

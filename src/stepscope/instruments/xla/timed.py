@@ -8,8 +8,6 @@ numbers, as JAX gives them, module and number tell the program. TensorFlow write
 they differ stay unknown.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Timed instructions in other views: grouped, against peaks, with the insides of fusions, with lines."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

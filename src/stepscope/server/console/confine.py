@@ -5,8 +5,6 @@ the second wall: no file can be written, made, removed or run, and no connection
 limited. Linux has all of it, macOS the limits without Landlock, Windows nothing.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

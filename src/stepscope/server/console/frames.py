@@ -4,8 +4,6 @@ A message is the length of a JSON header and of a body, both as u32, then both. 
 SQL may have found a hole.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any, BinaryIO

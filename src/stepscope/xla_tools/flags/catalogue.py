@@ -4,8 +4,6 @@ catalogue.json is made by tests/xla_tools/make_flag_catalogue.py from unpacked w
 against the installed libraries. It has names, types and defaults, not the text of their help.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

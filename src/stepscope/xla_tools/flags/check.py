@@ -6,8 +6,6 @@ the parsing before any name is looked at, so flags with bad values are taken out
 rest is asked again.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ FileDescriptorProto. It begins with the name of the file, so it can be found and
 library.
 """
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass, field

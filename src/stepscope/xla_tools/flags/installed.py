@@ -4,8 +4,6 @@ XLA ends a process whose flags it does not like, so it is never asked in ours. A
 environment, no accelerator and no core file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

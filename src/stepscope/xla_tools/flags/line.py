@@ -1,7 +1,5 @@
 """A line of flags, taken apart as XLA does."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

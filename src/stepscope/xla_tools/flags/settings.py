@@ -1,7 +1,5 @@
 """The settings that make a program dump what stepscope reads, as values and as lines of a shell."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Every flag that an installed library knows: type, default, values and what is said of it."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Mapping

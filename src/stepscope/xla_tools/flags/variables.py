@@ -1,8 +1,6 @@
 """Variables of the environment that XLA and TensorFlow read, and in our words what the flags are for that
 people need most, which of them do nothing, and what replaced those that are gone."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 DEAD = "TF_CPP_MIN_VLOG_LEVEL"

@@ -7,8 +7,6 @@
 It imports jax and numpy only. An answer is one line of JSON on stdout, the last.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -6,8 +6,6 @@ calls of what is in them, and a bitcast that reads an array in another layout be
 is: the program is compiled anew, and a compiler that chooses layouts keeps none of these.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 """The arguments that a snapshot of an execution keeps: HloSnapshot, and HloUnoptimizedSnapshot in its two
 forms (one message; or a message with sizes, and the arrays behind it)."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from pathlib import Path

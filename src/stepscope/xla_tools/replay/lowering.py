@@ -1,8 +1,6 @@
 """Computations without what a compiler made of them: fusions as calls, bitcasts as the transposes that they
 are, no layouts, no configuration of a backend."""
 
-from __future__ import annotations
-
 from stepscope.errors import StepscopeError
 from stepscope.escapes import printable
 from stepscope.xla_tools.replay import shapes, wire

@@ -1,7 +1,5 @@
 """Instructions and computations of an HloModuleProto as replaying needs them: read, and made anew."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

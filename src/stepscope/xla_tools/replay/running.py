@@ -1,7 +1,5 @@
 """Programs run in child processes, by the Python that has jax: it may abort, hang or fill the memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Shapes of HLO as replaying needs them: leaves of tuples, types that numpy knows, and layouts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Stages of a module run one after the other with the same inputs, or one stage with two sets of flags."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

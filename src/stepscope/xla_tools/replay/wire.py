@@ -1,7 +1,5 @@
 """Protocol buffers taken apart into fields and put together again, unknown ones as they were."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
