@@ -6,9 +6,8 @@ tests/core/test_messages.py fails when the file differs from what this script wr
 the TensorFlow version in pyproject.toml, and read the difference: a new field may be worth decoding.
 """
 
-from __future__ import annotations
-
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,11 +42,9 @@ DATA_TYPE = types_pb2.DataType.DESCRIPTOR
 
 HEAD = """\
 // Written by crates/core/messages.py from the descriptors of TensorFlow; change that script, not this file.
-// Over 400 lines: it is data.
 
 use super::messages::Kind::{Bool, Bytes, Double, Enum, Float, Int, Text, Unread};
-use super::messages::{Kind, Message, many, one};
-
+use super::messages::{Kind, Message, many, message, messages, one};
 """
 
 
@@ -57,12 +54,28 @@ def main() -> None:
 
 def text() -> str:
     """The Rust file."""
-    types = "\n".join(f'    ("{value.name}", {value.number}),' for value in DATA_TYPE.values)
-    enumeration = (
+    types = wrapped([f'("{value.name}", {value.number})' for value in DATA_TYPE.values])
+    return (
+        f"{HEAD}\nmessages! {{\n{''.join(map(table, messages()))}}}\n\n"
         "/// `DataType`: names and numbers; a reference type is its base plus 100.\n"
-        f"pub static DATA_TYPES: &[(&str, i32)] = &[\n{types}\n];\n"
+        f"#[rustfmt::skip]\npub static DATA_TYPES: &[(&str, i32)] = &[\n{types}\n];\n"
     )
-    return HEAD + "\n".join([*map(table, messages()), enumeration])
+
+
+def wrapped(parts: list[str]) -> str:
+    """Lines of at most 110 characters, with a comma behind each part."""
+    return (
+        textwrap.fill(
+            "\t".join(part.replace(" ", "\0") + "," for part in parts),
+            110,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            expand_tabs=False,
+            break_long_words=False,
+        )
+        .replace("\t", " ")
+        .replace("\0", " ")
+    )
 
 
 def messages() -> Iterator[Any]:
@@ -78,14 +91,10 @@ def messages() -> Iterator[Any]:
 
 
 def table(message: Any) -> str:
-    """The table of a message."""
+    """The table of a message: its constant, its name, whether it is a container, and its fields."""
     container = str(short(message) in CONTAINERS).lower()
-    fields = "".join(f"    {row(field)},\n" for field in message.fields)
-    return (
-        f"/// `{short(message)}`\n"
-        f"pub static {constant(message)}: Message = "
-        f'Message {{ name: "{message.name}", container: {container}, fields: &[\n{fields}] }};\n'
-    )
+    fields = wrapped([row(field) for field in message.fields])
+    return f'{constant(message)} "{message.name}" {container} [\n{fields}\n]\n'
 
 
 def row(field: Any) -> str:
@@ -96,7 +105,7 @@ def row(field: Any) -> str:
 def kind(field: Any) -> str:
     """The `Kind` of a field."""
     if field.message_type is not None:
-        return f"Kind::Message(&{constant(field.message_type)})" if is_read(field) else "Unread"
+        return f"message(&{constant(field.message_type)})" if is_read(field) else "Unread"
     if field.enum_type is not None:
         return "Enum(DATA_TYPES)" if field.enum_type is DATA_TYPE else "Enum(&[])"
     return {

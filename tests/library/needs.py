@@ -25,6 +25,7 @@ from stepscope.library import statements
 from stepscope.report.summary import KEPT_VIEWS
 from tests.library.parsed import AGGREGATES, condition_text, is_true, parsed
 
+LONGEST = 120
 PATH = Path(library.__file__).with_name("needs.json")
 Tree = dict[str, Any]
 Clause = frozenset["Rows"]
@@ -438,12 +439,15 @@ def found() -> dict[str, list[list[str]]]:
 
 
 def text() -> str:
-    """The file."""
-    lines = (
-        f" {json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, every)) + "\n ]"
-        for name, every in found().items()
-    )
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    """The file: a statement a line, or a clause where that is longer than the lines of SQL."""
+    entries = []
+    for name, every in found().items():
+        line = f" {json.dumps(name)}: {json.dumps(every)}"
+        if len(line) >= LONGEST:
+            clauses = ",\n  ".join(map(json.dumps, every))
+            line = f" {json.dumps(name)}: [\n  {clauses}]"
+        entries.append(line)
+    return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -68,6 +68,23 @@ impl Message {
     }
 }
 
+/// Statics of messages, each written as `NAME "Name" container [fields]`.
+macro_rules! messages {
+    ($($constant:ident $name:literal $container:literal [$($field:expr,)*])*) => {
+        $(
+            #[doc = concat!("`", $name, "`")]
+            pub static $constant: Message =
+                Message { name: $name, container: $container, fields: &[$($field),*] };
+        )*
+    };
+}
+pub(super) use messages;
+
+/// What a field holds that has a message of its own.
+pub const fn message(table: &'static Message) -> Kind {
+    Kind::Message(table)
+}
+
 /// A field that occurs once.
 pub const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
     Field { number, name, kind, repeated: false }
