@@ -246,7 +246,6 @@ def test_the_page_is_served(hour: Hour) -> None:
         stderr=subprocess.DEVNULL,
         text=True,
     ) as page:
-        assert page.stdout is not None
         url = urlsplit(page.stdout.readline().strip())
         try:
             assert url.hostname is not None

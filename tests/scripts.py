@@ -9,7 +9,6 @@ from types import ModuleType
 def load(path: Path) -> ModuleType:
     """A script as a module of its own name, which others find as well: dataclasses look it up."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module

@@ -132,10 +132,8 @@ def test_a_gain_is_held_against_the_fixed_program() -> None:
     assert near is not None
     assert [near[key] for key in ("tenth", "near", "within_bounds", "direction")] == [True] * 4
     far = score.gain(known, Gain(10.0, 8.0, 7.0, 9.0))
-    assert far is not None
     assert (far["near"], far["within_bounds"]) == (False, False)
     bound = score.gain(known, Gain(10.0, None, None, 6.0))
-    assert bound is not None
     assert (bound["near"], bound["bound"]) == (None, True)
     assert score.gain(known, None) is None
     # 6 ms go: a number with bounds, and what goes at most.

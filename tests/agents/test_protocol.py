@@ -208,7 +208,6 @@ def test_the_wire() -> None:
         cwd=ROOT,
         text=True,
     ) as process:
-        assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("\n".join(lines) + "\n")
         process.stdin.flush()

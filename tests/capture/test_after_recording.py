@@ -118,7 +118,6 @@ def test_those_of_a_weak_mark_are_looked_at_until_another_loop_begins(tmp_path: 
     number = next(number for number in range(1, 30) if called("gradient", 14, number) == "after")
     assert called("gradient", 14, number + 1) == "after"
     looking = made.course.observers._stacks
-    assert looking is not None
     assert looking._wanted.is_set()
     # What is no surer mark, and of the same loop, is a part of its steps.
     made.step(

@@ -175,7 +175,6 @@ def test_signals_to_the_launcher_reach_the_program(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
         ) as launcher:
-            assert launcher.stdout is not None
             assert launcher.stdout.readline() == "ready\n"
             launcher.send_signal(number)
             _, said = launcher.communicate(timeout=250)

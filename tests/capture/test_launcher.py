@@ -144,7 +144,6 @@ def test_no_signal_leaves_an_orphan(name: str, tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     ) as launcher:
-        assert launcher.stdout is not None
         child = int(launcher.stdout.readline())
         launcher.send_signal(number)
         launcher.wait(250)

@@ -62,7 +62,6 @@ def test_steps_lines_and_slow_steps(tmp_path: Path, driver: int) -> None:
     watched.stepped(step(20, 600 * MS, 800 * MS))
     watched.stop()
     told = reading.read(tmp_path)
-    assert told is not None
     assert (told["ended"], told["step"], told["steps"]) == (True, 20, 21)
     (slow,) = told["slow"]
     assert (slow["step"], slow["took_ns"], slow["times"]) == (20, 200 * MS, 6.7)
@@ -82,7 +81,6 @@ def test_what_hangs_is_written_down_once(tmp_path: Path) -> None:
     waits(lambda: (told := reading.read(tmp_path)) and told["hangs"])
     watched.stop()
     told = reading.read(tmp_path)
-    assert told is not None
     assert told["hangs"] == ["hang-1.txt"]
     text = (tmp_path / "hang-1.txt").read_text()
     assert re.match(r"No step has ended for \d+ s, after step 7\.\n", text)

@@ -80,8 +80,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
     path = tmp_path / "program_of_memory.py"
     path.write_text(PROGRAM)
     spec = importlib.util.spec_from_file_location("program_of_memory", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["program_of_memory"] = module
     spec.loader.exec_module(module)
@@ -175,7 +173,6 @@ def test_the_line_that_keeps(
     if line is None:
         assert found is None
         return
-    assert found is not None
     assert (found.line, found.grows) == (number(line), grows)
 
 

@@ -269,7 +269,6 @@ def test_machine_tells_what_processes_take_that_the_program_started() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", nested], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
-        assert child.stdout is not None
         child.stdout.readline()
         running = machine.sample(None)[0]
         child.communicate(b"\n")

@@ -111,7 +111,6 @@ def test_a_slow_step_is_kept_and_answers_with_its_line(
     with stepscope.open(str(out / "ring" / "slow-step-30"), cache=False) as trace:
         assert [row.step for row in trace.query("SELECT step FROM step ORDER BY step")] == [*range(19, 31)]
         answer = trace.answer
-        assert answer is not None
         assert (answer.cause, answer.place and answer.place.function) == ("wait", "saves")
         averaged = [row.step for row in trace.query("SELECT step FROM step WHERE averaged")]
         assert averaged == [30], "the others are there to compare it with"

@@ -364,7 +364,6 @@ def test_the_next_recording_removes_what_a_killed_one_left(here: Path) -> None:
         env={**os.environ, "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
     ) as launcher:
-        assert launcher.stdout is not None
         program = int(launcher.stdout.readline())
         (state,) = temporary.iterdir()
         launcher.kill()

@@ -38,7 +38,6 @@ def program() -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
-        assert process.stdout is not None
         process.stdout.readline()
         yield process
         process.kill()
@@ -78,8 +77,6 @@ def test_gdb_reads_what_is_no_python(capsys: pytest.CaptureFixture[str]) -> None
         try:
             if not may_trace(process.pid):
                 pytest.skip("this system forbids tracing")
-            assert process.stdin is not None
-            assert process.stdout is not None
             process.stdin.write(b"x")
             assert process.stdout.read(1) == b"x"
             while state(process.pid) != "S":  # it has started, has answered and waits for more

@@ -143,7 +143,6 @@ def test_other_forms_are_refused(told: dict[str, object]) -> None:
 @pytest.fixture
 def busy() -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         process.stdout.readline()
         yield process
         process.kill()
@@ -251,7 +250,6 @@ def test_a_process_goes_on_after_a_breakpoint(capsys: pytest.CaptureFixture[str]
         [sys.executable, "-c", LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin is not None
-        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         if kernel.refusal(process.pid) is not None:
             process.kill()

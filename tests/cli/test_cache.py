@@ -54,7 +54,6 @@ def test_it_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_being_read_stays(capsys: pytest.CaptureFixture[str]) -> None:
     """In this process by another holder of the lock, as another process would be."""
     kept = user_cache()
-    assert kept is not None
     entry = kept.contents()[0].folder
     assert kept.locks.hold(entry)
     try:

@@ -28,7 +28,6 @@ def test_what_limits_the_steps_is_told_as_in_the_summary(capsys: pytest.CaptureF
     found = document(capsys, UPLOADS)
     with stepscope.open(UPLOADS) as trace:
         answer = trace.answer
-        assert answer is not None
         assert found["then_ps"] == answer.step_if_removed_ps is not None
         assert (found["low"], found["high"]) == (answer.low, answer.high)
     assert found["by"] == "parts"

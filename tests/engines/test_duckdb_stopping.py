@@ -74,7 +74,6 @@ def test_ctrl_c_stops_a_query(asked: str) -> None:
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)

@@ -36,7 +36,6 @@ class Child:
 
     def ask(self, **command: Any) -> dict[str, Any]:
         """Sends a command and waits for its answer."""
-        assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
@@ -51,8 +50,6 @@ def child(folder: Path, shim: Path | None = None) -> Iterator[Child]:
     try:
         yield found
     finally:
-        assert found.process.stdin is not None
-        assert found.process.stdout is not None
         found.process.stdin.close()
         found.process.stdout.close()
         assert found.process.wait(240) == 0  # bounds a hang

@@ -236,7 +236,6 @@ def _try(data: bytes) -> None:
         assert refused.seen
         assert refused.offset is None or 0 <= refused.offset <= len(data)
     else:
-        assert module is not None
         assert len(module["instruction_rows"]) == module["instructions"]
 
 

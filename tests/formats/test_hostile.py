@@ -48,7 +48,6 @@ def told(one: Decoded) -> dict[str, str]:
 
 
 def rows(one: Decoded, *tables: str) -> int:
-    assert one.store is not None
     there = one.store.tables()
     return sum(there.get(table, 0) for table in tables)
 

@@ -71,7 +71,6 @@ def read(data: bytes, name: str, folder: Path) -> tuple[Rows, dict[str, Any]]:
     finally:
         spool.close()
     assert decoded.error is None
-    assert decoded.store is not None
     facts = {key: value for key, value in decoded.facts.items() if key not in ("content_hash", "bytes_in")}
     # Where in the file something is, is no row.
     facts["notes"] = [

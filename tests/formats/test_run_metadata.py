@@ -414,7 +414,6 @@ def test_hostile_files_end_in_an_error_or_a_note() -> None:
             node_name="far", all_start_nanos=start, all_end_rel_nanos=2**63 - 1
         )
     store = reference.outcome(far.SerializeToString(), "run_metadata")
-    assert store is not None
     assert store.facts["events_lost"] >= 3
 
 

@@ -157,7 +157,6 @@ def test_lines_of_a_lake_are_those_of_the_profile(tmp_path: Path) -> None:
 def test_cut_and_changed_bytes_end_in_a_result_or_an_error_of_ours(tmp_path: Path) -> None:
     data = (PROFILES / "profile_4").read_bytes()
     claimed = recognise(data[:HEAD_BYTES], "x")
-    assert claimed is not None
     assert claimed.NAME == "tfprof_profile"
     damaged = [data[:length] for length in range(2000, len(data), 16001)]
     for at in range(40, len(data), 9001):

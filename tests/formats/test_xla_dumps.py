@@ -52,7 +52,6 @@ TF = "a_inference_step_196__XlaMustCompile_true_config_proto_13_executor_type_11
 )
 def test_names_say_what_a_file_is(name: str, expected: tuple[object, ...]) -> None:
     found = dump_names.named(name)
-    assert found is not None
     assert (found.module, found.id, found.place, found.stage, found.passed, found.number) == expected
 
 

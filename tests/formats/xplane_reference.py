@@ -38,8 +38,6 @@ def messages() -> Any:
         pytest.skip("tensorflow is not installed: no reference reader of XPlane")
     path = Path(package.origin).parent / "tsl" / "profiler" / "protobuf" / "xplane_pb2.py"
     spec = importlib.util.spec_from_file_location("xplane_pb2", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

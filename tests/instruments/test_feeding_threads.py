@@ -43,13 +43,11 @@ def needs(*threads: tuple[int, int]) -> feeding_threads.FeederNeeds | None:
 
 def test_a_thread_needs_what_it_does_not_wait_for_a_place() -> None:
     found = needs((30, 20))
-    assert found is not None
     assert (found.part, found.had_cores, found.error) == pytest.approx((0.6, 1.0, (0.6 * 0.4 / 50) ** 0.5))
 
 
 def test_threads_of_one_queue_take_turns() -> None:
     found = needs((30, 20), (40, 10))
-    assert found is not None
     assert found.part == pytest.approx(0.7)
 
 

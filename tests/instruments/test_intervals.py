@@ -35,7 +35,6 @@ def test_twice_the_steps_are_twice_the_work() -> None:
         found = drawn.calls()
         counts.append(calls(partial(waits.find, found, steps)))
         told = waits.find(found, steps)
-        assert told is not None
         assert told.shares == [pytest.approx(0.8)] * number
         assert told.batches == number
     assert counts[1] < 8.5 * counts[0]

@@ -31,7 +31,6 @@ def test_free_memory_in_pieces(name: str) -> None:
         (one,) = find(opened.query)
     events = recorded_fragmentation(path)
     found = fragmentation(one.held.pools, one.peak.ts_ps)
-    assert found is not None
     most = max(share for _, share in events)
     assert found.most == most
     assert found.most_ps == next(ts for ts, share in events if share == most)

@@ -60,7 +60,6 @@ def test_a_parallel_map_at_the_end_is_no_prefetch() -> None:
     """28 ms a step: 16 of the program's, then 6 elements of 4 ms on two threads. Prefetched, the longer one
     is left: 16 ms, as long as 8 elements take on two threads."""
     found = diagnose(bursting(threadpool_size=4).calls(), steps(10, 28))
-    assert found.ends is not None
     assert (found.ends.prefetch, found.ends.last and found.ends.last.short) == ("none", "BatchV2")
     said = " ".join(evidence(found))
     assert "No: the last stage is batch (transformation 2), and no Prefetch." in said
@@ -85,7 +84,6 @@ def test_a_pool_is_not_cores() -> None:
     found = diagnose(bursting(threadpool_size=8, cpu_budget=2).calls(), steps(10, 28))
     assert (found.cores, found.tells_cores) == (2, True)
     assert any("of 2 cores busy" in said for said in evidence(found))
-    assert found.model is not None
     assert (found.model.cores, found.model.threads) == (2, 8)
     untold = diagnose(bursting(threadpool_size=8).calls(), steps(10, 28))
     assert any(
@@ -126,14 +124,12 @@ def _prefetched(user: str, **args: int) -> Drawn:
 )
 def test_who_put_the_prefetch_at_the_end(user: str, prefetch: str, said: str) -> None:
     found = diagnose(_prefetched(user).calls(), steps(10, 10))
-    assert found.ends is not None
     assert found.ends.prefetch == prefetch
     assert said in " ".join(evidence(found))
 
 
 def test_a_prefetch_of_nothing_is_none() -> None:
     found = diagnose(_prefetched("PrefetchDataset:2", buffer_limit=0).calls(), steps(10, 10))
-    assert found.ends is not None
     assert found.ends.prefetch == "none"
 
 
@@ -264,7 +260,6 @@ def test_copies_of_the_pipeline_for_what_takes_one_element_after_the_other() -> 
     assert "run 4 copies of the pipeline at once" in said
     assert "tf.data.Dataset.range(4).interleave(lambda i: range(…).shard(4, i).filter(…).batch(…)" in said
     assert "num_parallel_calls=4).prefetch(tf.data.AUTOTUNE), with deterministic=False where order" in said
-    assert found.ceiling is not None
     assert found.ceiling.step_ps < 6 * MS
 
 
@@ -321,7 +316,6 @@ def test_under_a_parallel_interleave_the_reader_is_named() -> None:
     """What the step takes longer than its stages is not the time of the one that only hands over."""
     drawn = _reading(2, 3, parallelism=2, cycle_length=2, deterministic="true", autotune="false")
     found = diagnose(drawn.calls(), steps(6, 10))
-    assert found.bottleneck is not None
     assert found.bottleneck.stage.short == "TFRecord"
     assert changes(found)["any_order"].unknown == "order"
     assert changes(found)["raise_parallelism"].facts["width"] == 2

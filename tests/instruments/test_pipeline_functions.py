@@ -102,9 +102,7 @@ def test_what_a_map_runs_is_told_of_old_recordings() -> None:
     assert products.width == 2
     assert not products.unseen
     ends = found.diagnosis.ends
-    assert ends is not None
     assert ends.prefetch == "user"
     bottleneck = found.diagnosis.bottleneck
-    assert bottleneck is not None
     assert bottleneck.stage is products.stage
     assert autotune(found.diagnosis.loads) == "tf.data.experimental.AUTOTUNE"

@@ -56,7 +56,6 @@ def test_a_batch_costs_its_elements() -> None:
         "Root::Prefetch::BatchV2::Map::Range",
     )  # fmt: skip
     accounts = accounting.account(found, nodes(SMALL))
-    assert accounts is not None
     told = {stage.short: one for stage, one in accounts.stages.items()}
     assert told["Map"].visits == 8
     assert told["Map"].work_ps == 32 * MS
@@ -153,7 +152,6 @@ def test_the_ceiling_is_the_optimum_of_the_linear_programme() -> None:
     machine = Machine(cores=4, busy=0.3, busiest=0.9, process_cores=1.0)
     diagnosis = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=machine))
     best = diagnosis.ceiling
-    assert best is not None
     # By hand: the largest share is 10 ms over 4 cores; the program's 2 ms and the range's 0.8 ms are less.
     assert best.step_ps == pytest.approx(2.5 * MS, rel=0.02)
     assert best.limits == "cpu"
@@ -179,7 +177,6 @@ def test_waiting_between_the_marks_is_seen() -> None:
     marked = [StepTime(step.ts_ps + 8 * MS, step.end_ps, True, "marker") for step in times]
     diagnosis = diagnose(drawn.calls(), marked)
     assert diagnosis.verdict == "input_bound"
-    assert diagnosis.waits is not None
     assert diagnosis.waits.between
     assert diagnosis.waits.ratio == pytest.approx(0.8, abs=0.02)
     assert diagnosis.waits.step_ps == pytest.approx(10 * MS)
@@ -192,7 +189,6 @@ def test_a_break_between_steps_is_no_part_of_them() -> None:
         for i, s in enumerate(times)
     ]
     diagnosis = diagnose(drawn.calls(), late)
-    assert diagnosis.waits is not None
     assert diagnosis.waits.step_ps == 10 * MS
 
 
@@ -221,14 +217,12 @@ PLACES = [
 )  # fmt: skip
 def test_the_line_to_change(change: str, position: int, after: str | None) -> None:
     found = code(change, PLACES[position], PLACES)
-    assert found is not None
     assert (found.file, found.line) == ("t.py", PLACES[position].line)
     assert found.after == after
 
 
 def test_prefetch_goes_to_the_end_of_the_chain() -> None:
     found = code("prefetch", PLACES[2], PLACES[:4])
-    assert found is not None
     assert found.after == TWO_MAPS + ".prefetch(tf.data.AUTOTUNE)"
     assert code("prefetch", None, PLACES) is None
 
@@ -246,7 +240,6 @@ def test_an_edit_is_valid_code() -> None:
     """Never of the line that makes the iterator; a prefetch that is there gets another size, and none is
     added."""
     found = code("prefetch", SESSION[0], SESSION)
-    assert found is not None
     assert found.line == 6
     assert found.after == 'ds=tf.data.Dataset.list_files("a").prefetch(tf.data.AUTOTUNE)'
     assert code("prefetch", SESSION[2], SESSION[2:]) is None
@@ -255,7 +248,6 @@ def test_an_edit_is_valid_code() -> None:
 def test_a_line_that_was_cut_is_not_edited() -> None:
     text = "d = d.map(f).batch(" + "x" * 300
     found = code("cache_here", UserStage(0, 0, "map", "MapDataset", "t.py", 1, text[:200]), [])
-    assert found is not None
     assert (found.line, found.after) == (1, None)
 
 

@@ -54,7 +54,6 @@ WRITTEN = chain("range", "map", "batch")
 )  # fmt: skip
 def test_which_change_was_made(after: list[UserStage], change: str | None, said: str) -> None:
     result = verify(recorded(WRITTEN), recorded(after))
-    assert result is not None
     assert (None if result.change is None else result.change.name) == change
     assert list(verification.edits(result)) == [said]
     assert not result.helped
@@ -62,8 +61,6 @@ def test_which_change_was_made(after: list[UserStage], change: str | None, said:
 
 def test_half_the_work_is_seen_without_a_chain() -> None:
     result = verify(recorded(WRITTEN), recorded(WRITTEN, work=4.6))
-    assert result is not None
-    assert result.change is not None
     assert result.change.name == "halve_work"
     assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
     assert result.ratio == pytest.approx(0.66)
@@ -79,20 +76,15 @@ def test_half_the_work_is_seen_without_a_chain() -> None:
 def test_steps_that_were_not_traced_are_compared_where_both_tell_them() -> None:
     half = TracingPace(10 * MS, 5 * MS, 10**6)
     both = verify(recorded(WRITTEN, pace=half), recorded(WRITTEN, work=4.6, pace=half))
-    assert both is not None
-    assert both.change is not None
     assert (both.untraced, both.before_ps, both.after_ps) == (True, 5 * MS, pytest.approx(3.3 * MS))
     assert both.as_predicted
     one = verify(recorded(WRITTEN, pace=half), recorded(WRITTEN, work=4.6))
-    assert one is not None
-    assert one.change is not None
     assert (one.untraced, one.before_ps, one.after_ps) == (False, 10 * MS, pytest.approx(6.6 * MS))
     assert one.change.prediction.step_ps == pytest.approx(2 * both.change.prediction.step_ps, rel=0.01)
 
 
 def test_a_prediction_that_fails_is_told_to_fail() -> None:
     result = verify(recorded(WRITTEN), recorded(chain("range", "map", "batch", map=-1), work=20))
-    assert result is not None
     assert result.as_predicted is False
     shown = scroll.render(verification.build(result, "b", "a"), width=140, color=True)
     assert "the step is longer than predicted." in shown
@@ -110,7 +102,6 @@ def test_neighbours_that_changed_are_no_change_of_the_program() -> None:
         for one, told in ((before, (0.5, 1.0)), (after, (0.95, 1.0)))
     )
     result = verify(quiet, busy)
-    assert result is not None
     assert result.disturbed
     assert result.as_predicted is None
     report = verification.build(result, "b", "a")
@@ -119,14 +110,12 @@ def test_neighbours_that_changed_are_no_change_of_the_program() -> None:
     assert report.document["disturbed"] is True
     calm = replace(after, diagnosis=replace(after.diagnosis, machine=machine(0.55, 1.0)))
     same = verify(quiet, calm)
-    assert same is not None
     assert not same.disturbed
 
 
 def test_recordings_in_turns_are_compared_by_their_medians() -> None:
     sides = [[recorded(WRITTEN, work=work) for work in works] for works in ((8, 20, 8), (4.6, 4.6, 30))]
     result = compare(*sides)
-    assert result is not None
     assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
     assert result.turns == 3
     assert "medians of 3 recordings each, made in turns" in verification.build(result, "b", "a").headline[0]
@@ -163,7 +152,6 @@ def fused() -> tuple[Diagnosis, list[UserStage]]:
 def test_a_change_is_recognised_through_a_fusion(after: list[UserStage], change: str | None) -> None:
     """Of the stage that stands for map and batch, not of the source."""
     diagnosis, places = fused()
-    assert diagnosis.bottleneck is not None
     assert diagnosis.bottleneck.stage.short == "MapAndBatch"
     result = verify(Recorded(diagnosis, places), Recorded(diagnosis, after))
     assert result is not None
@@ -174,8 +162,6 @@ def test_without_a_chain_a_fused_stage_is_found_again() -> None:
     """The map ran on the program's thread before, and after it as a part of MapAndBatch."""
     diagnosis, _ = fused()
     result = verify(recorded([]), Recorded(diagnosis, []))
-    assert result is not None
-    assert result.change is not None
     assert result.change.name == "parallelise_map"
 
 
@@ -194,9 +180,7 @@ def test_python_that_is_gone_is_what_was_changed() -> None:
     before = Recorded(found.diagnosis, found.places)
     after = recorded(chain("range", "batch", "map", "prefetch"))
     result = verify(before, after)
-    assert result is not None
     assert result.edits
-    assert result.change is not None
     assert result.change.name == "drop_python"
     report = verification.build(result, "b", "a")
     assert report.headline[0].startswith("A traced step took ")
@@ -204,5 +188,4 @@ def test_python_that_is_gone_is_what_was_changed() -> None:
     assert len(set(said)) == len(said), "nothing is said twice"
     # With the Python still there, it is the transformation that was added.
     still = verify(before, before)
-    assert still is not None
     assert still.change is None

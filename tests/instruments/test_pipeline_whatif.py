@@ -43,7 +43,6 @@ def diagnosis_of(name: str) -> Diagnosis:
 def test_nothing_changed_is_the_step_as_it_is(name: str) -> None:
     found = diagnosis_of(name)
     outcome = whatif.ask(found, [Setting(load.stage.number, load.width) for load in found.loads])
-    assert outcome is not None
     assert outcome.prediction.step_ps == found.step_ps
     assert [need.service_ps for need in outcome.needs] == [load.service_ps for load in found.loads]
 
@@ -64,7 +63,6 @@ def test_the_same_change_has_the_same_prediction() -> None:
             if asked is None or change.facts.get("way") == "parallel_already":
                 continue
             outcome = whatif.ask(found, asked, cores=2 * cores if change.name == "more_cores" else None)
-            assert outcome is not None
             same, tolerance = change.prediction, 0 if change.name != "halve_work" else 0.01
             assert outcome.prediction.step_ps == pytest.approx(same.step_ps, rel=tolerance), change.name
             assert outcome.prediction.high_ps == pytest.approx(same.high_ps, rel=max(tolerance, 0.0))
@@ -97,13 +95,11 @@ def test_a_stage_without_work_leaves_the_least_that_is_judged_to_be_left(name: s
     assert said["then_ps"] is said["high"] is None
     gone = [load.stage.number for load in (found.bottleneck, found.beside) if load is not None]
     outcome = whatif.ask(found, [Setting(number, 3, 0.0) for number in gone])
-    assert outcome is not None
     predicted = outcome.prediction
     assert (predicted.step_ps, predicted.low_ps) == pytest.approx((judged.left_ps, judged.low_ps), rel=0.01)
     assert said["low"] in (None, judged.low_ps)
     others = [load.stage.number for load in found.loads if load.stage.number not in gone]
     more = whatif.ask(found, [Setting(number, 1, 0.0) for number in (*gone, *others)])
-    assert more is not None
     assert more.prediction.step_ps <= predicted.step_ps * 1.01
 
 
@@ -113,7 +109,6 @@ def test_a_slider_says_what_whatif_says_of_workers(name: str) -> None:
         found = find(opened.query)
         said = whatif_request.answer(opened, WhatIfRequest(workers=4), name).document
     limiting = found[0].diagnosis.bottleneck
-    assert limiting is not None
     stages = [{"number": limiting.stage.number, "width": 4, "work": 1.0}]
     moved = server_whatif.answer(found, {"pipeline": 0, "cores": None, "prefetch": False, "stages": stages})
     assert (moved["now_ps"], moved["step_ps"], moved["low"], moved["high"]) == (
@@ -131,7 +126,6 @@ def test_less_work_never_makes_a_step_longer(name: str, parts: list[float]) -> N
         Setting(load.stage.number, load.width, part) for load, part in zip(found.loads, parts, strict=False)
     ]
     outcome = whatif.ask(found, settings)
-    assert outcome is not None
     assert found.step_ps is not None
     assert outcome.prediction.step_ps <= found.step_ps * 1.001
     assert outcome.prediction.low_ps <= outcome.prediction.step_ps <= outcome.prediction.high_ps
@@ -139,10 +133,8 @@ def test_less_work_never_makes_a_step_longer(name: str, parts: list[float]) -> N
 
 def test_python_on_more_threads_is_not_sure_to_be_faster() -> None:
     found = diagnosis_of("capture/slow_map")
-    assert found.bottleneck is not None
     assert found.bottleneck.python
     outcome = whatif.ask(found, [Setting(found.bottleneck.stage.number, 2)])
-    assert outcome is not None
     assert outcome.prediction.high_ps == found.step_ps
 
 

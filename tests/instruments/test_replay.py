@@ -81,7 +81,6 @@ def test_threads_that_call_the_same_share_what_is_known_of_it() -> None:
     with open_trace(SLOW_MAP) as trace:
         (source,) = part_tables.sources_with_steps(trace.query)
         read = recorded_steps.read(trace.query, trace.stream, source, [step.id for step in source.steps])
-    assert read is not None
     assert len(set(read.kinds)) == len(read.kinds) < len(read.numbers)
     assert set(read.numbers.values()) == set(range(len(read.kinds)))
 

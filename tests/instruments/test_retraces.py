@@ -26,5 +26,4 @@ def test_one_call_is_no_change_each_time() -> None:
 
 def test_of_a_single_step_one_call_is_all() -> None:
     found = judgement_of(made_recordings.one_compilation())
-    assert found.retrace is not None
     assert found.retrace.times == 1

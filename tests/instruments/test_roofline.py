@@ -46,10 +46,8 @@ def test_other_devices_of_the_same_name_are_not_known() -> None:
 
 def test_of_several_that_it_may_be_the_slowest_counts() -> None:
     found = devices.peaks({"name": "NVIDIA A100"})
-    assert found is not None
     assert found.memory == 1555e9
     by_size = devices.peaks({"name": "NVIDIA A100", "totalGlobalMem": 85_000_000_000})
-    assert by_size is not None
     assert by_size.memory == 1935e9
 
 
@@ -67,7 +65,6 @@ def test_what_the_recording_tells_comes_first() -> None:
             "peak_hbm_bw_gigabytes_per_second": 1600.0,
         }
     )
-    assert told is not None
     assert (told.of("bf16"), told.of("f32"), told.of("i8"), told.memory) == (900e12, 900e12, 1836e12, 1600e9)
     assert told.told_by == "the recording, devices.csv: Google TPU v6e"
 
@@ -76,7 +73,6 @@ def test_a_gpu_without_a_name_is_known_by_what_it_consists_of() -> None:
     v100 = {"clock_rate": 765_000, "core_count": 80, "memory_bandwidth": 898_048_000_000,
             "memory_size": 16_945_512_448, "compute_cap_major": 7, "compute_cap_minor": 0}  # fmt: skip
     found = devices.peaks(v100)
-    assert found is not None
     assert found.of("f16") == 62.5e12  # at half of the clock
     assert found.memory == 898.048e9
     mi300 = {"device_vendor": "AMD", "clock_rate": 2_100_000, "core_count": 304,
@@ -84,10 +80,8 @@ def test_a_gpu_without_a_name_is_known_by_what_it_consists_of() -> None:
              "memory_bandwidth": 2_662_400_000_000, "compute_cap_major": 9,
                  "compute_cap_minor": 4}  # fmt: skip
     found = devices.peaks(mi300)
-    assert found is not None
     assert found.memory == 5300e9  # the recorder does not know that this memory moves four times at each beat
     unknown = devices.peaks({"core_count": 7, "memory_bandwidth": 10**11})
-    assert unknown is not None
     assert (unknown.of("f32"), unknown.memory) == (None, 1e11)
 
 

@@ -132,7 +132,6 @@ def check(capsys: pytest.CaptureFixture[str], path: Path) -> int:
             if row["depth"] == 0:
                 assert above is None
             else:
-                assert above is not None
                 assert (above["view"], above["depth"]) == (view, row["depth"] - 1)
                 if view == "scope" and above["depth"]:
                     assert row["name"].startswith(f"{above['name']}/")

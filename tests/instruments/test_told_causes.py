@@ -121,7 +121,6 @@ def test_a_line_of_several_labels_is_one_thing_to_mend() -> None:
     parts += [(number, 3, "python", 20) for number in range(10)]
     parts += [(number, 1, "compute", 50) for number in range(10)]
     found = mixed_line(_host([*parts, (99, 3, "wait", 10_000)]))
-    assert found is not None
     assert found.line == LINE
     told = [(part.label, part.ps_per_step, part.share) for part in found.parts]
     assert told == [("python", 15, 0.15), ("copy", 12, 0.12)]

@@ -36,7 +36,6 @@ def test_a_function_that_was_not_recorded_may_be_what_is_waited_for() -> None:
 
 def test_a_stage_that_is_named_beside_it_is_not_sure() -> None:
     found = fused(wait=6, reading=8)
-    assert found.bottleneck is not None
     assert found.bottleneck.stage.short == "TFRecord"
     assert found.confidence == "low"
     assert "But what the function of map_and_batch" in " ".join(evidence(found))
@@ -172,7 +171,6 @@ def test_single_ops_of_a_function_are_not_all_of_its_work() -> None:
     calls += read_function_ops(calls, parsed)
     found = diagnose(calls, steps(10, 10))
     worst = found.bottleneck
-    assert worst is not None
     assert (worst.stage.short, worst.between_ops_ps, worst.service_ps) == (
         "MapAndBatch",
         9 * MS // 2,

@@ -49,9 +49,7 @@ TRACED = {1: GoesAtStack(30.0, 30.0), 2: GoesAtStack(7.0, 70.0)}
 
 def test_what_goes_of_a_place_is_known_from_recorded_steps():
     found = untraced_of([20e6] * 9 + [500e6] * 2, looks(s4=600, s5=400))
-    assert found is not None
     left = found.left_without("python", TRACED, evidence())
-    assert left is not None
     assert (left.typical_ps, left.mean_ps) == (20 * MS, pytest.approx(1180 / 11 * MS))
     assert left.part == pytest.approx(0.6 + 0.04)
     # As far as looks tell: 1,000 of them, most of which are of what goes as a whole.
@@ -60,9 +58,7 @@ def test_what_goes_of_a_place_is_known_from_recorded_steps():
 
 def test_what_no_recorded_step_did_is_told_by_its_stack():
     found = untraced_of([20e6] * 10, looks(s4=50, s6=25, s7=25))
-    assert found is not None
     left = found.left_without("python", TRACED, evidence())
-    assert left is not None
     assert left.part == pytest.approx(0.75)
 
 
@@ -70,10 +66,8 @@ def test_too_little_tells_nothing():
     assert untraced_of([], looks(s4=100)) is None
     assert untraced_of([20e6] * 30, []) is None
     few = untraced_of([20e6] * 30, looks(s4=49))
-    assert few is not None
     assert few.left_without("python", TRACED, evidence()) is None
     short = untraced_of([20e6] * 9, looks(s4=100))
-    assert short is not None
     assert short.left_without("python", TRACED, evidence()) is None
 
 
@@ -270,7 +264,6 @@ def test_launching_elsewhere_than_in_the_function_may_stay(
     cause = dispatch.DispatchCause()
     goes = Removal(by_stack=goes_by_stack(rows, (), "dispatch"), of_place=cause.launching_of(found, LOAD[0]))
     told = cause.untraced(host, goes)
-    assert told is not None
     assert told.elsewhere == pytest.approx(elsewhere)
     assert told.may_go == pytest.approx(may_go)
     # Compiled ones would take 0.7 us each.
@@ -278,7 +271,6 @@ def test_launching_elsewhere_than_in_the_function_may_stay(
     # A tenth of a step computes in the function: compiled ops do so as well.
     goes = replace(goes, sure=goes.by_stack, by_stack={**(goes.by_stack or {}), 1: GoesAtStack(40.0, 40.0)})
     told = cause.untraced(host, goes)
-    assert told is not None
     assert told.elsewhere == pytest.approx(elsewhere + 0.1)
 
 

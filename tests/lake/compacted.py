@@ -32,7 +32,6 @@ def with_a_source_decoded_anew(folder: Path) -> Path:
 def decode_anew(lake: Path, logs: Path) -> int:
     """Has a source of the compacted run read again; its id."""
     current = snapshot.current(lake)
-    assert current is not None
     source_id = current.manifests[0].source.source_id
     # As if an older decoder had written the snapshot: the next ingest reads the source again.
     with writer.staged(lake) as stage:

@@ -362,7 +362,6 @@ def test_damage_in_the_store_and_in_the_copy(url: str, logs: Path, tmp_path: Pat
     stepscope.ingest([logs], url)
     wanted = everything(url)  # type: ignore[arg-type]
     mirror = lakes.store_mirror(url)
-    assert mirror is not None
     (file,) = mirror.lake().files_of("slice", hosts=["h1"])
     held = (mirror.folder / file.path).read_bytes()
     spoiled = bytes([*held[:100], held[100] ^ 1, *held[101:]])

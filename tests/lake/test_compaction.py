@@ -293,7 +293,6 @@ def test_damage_is_told_and_mended(lake: Path, tmp_path: Path) -> None:
 def test_a_hostile_snapshot_is_an_error(lake: Path, what: str) -> None:
     compact(lake)
     current = snapshot.current(lake)
-    assert current is not None
     path = lake / snapshot.FOLDER / snapshot.name_of(current.number)
     sources = lake / snapshot.FOLDER / current.commit.sources.name
     if what == "commit":

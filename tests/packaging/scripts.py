@@ -13,8 +13,6 @@ def script(name: str) -> ModuleType:
     sys.path.insert(0, str(ROOT / "packaging"))
     try:
         spec = importlib.util.spec_from_file_location(f"packaging_{name}", ROOT / "packaging" / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module  # NamedTuples look their annotations up there
         spec.loader.exec_module(module)

@@ -105,7 +105,6 @@ def test_the_page_is_one_file_and_its_policy_names_its_blocks() -> None:
     text = presenter.render(REPORT)
     page = Page(text)
     policy = next(a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy is not None
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
     for tag in ("style", "script"):

@@ -57,7 +57,6 @@ def test_a_mean_step_is_split_into_shares_that_add_up() -> None:
     for path in (SAMPLES / "capture" / "slow_map", SAMPLES / "run_metadata" / "two_servers.pb"):
         section = next(one for one in built(path).sections if one.name == "step_parts")
         (one,) = section.splits
-        assert section.table is not None
         names = [column.name for column in section.table.columns]
         mean = dict(zip(names, section.table.rows[0], strict=True))
         assert {share.label: share.ps for share in one.shares} == {

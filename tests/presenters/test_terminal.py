@@ -119,7 +119,6 @@ def test_the_first_screen_has_five_ops_and_says_what_is_left_out() -> None:
 def test_wide_screens_show_whole_names_and_sentences() -> None:
     name = "model/" + "block/" * 15 + "conv2d/Conv2D"
     section = REPORT.sections[1]
-    assert section.table is not None
     table = dataclasses.replace(section.table, rows=((name, *section.table.rows[0][1:]),) * 2)
     report = dataclasses.replace(REPORT, sections=(dataclasses.replace(section, table=table),))
     assert name not in terminal.render(report, width=80)
@@ -239,7 +238,6 @@ def test_a_number_stays_with_its_unit() -> None:
 
 def test_a_column_that_never_differs_is_not_shown() -> None:
     section = REPORT.sections[1]
-    assert section.table is not None
     host = dataclasses.replace(section.table.columns[0], name="host_id", title="Host")
     table = dataclasses.replace(
         section.table,

@@ -44,7 +44,6 @@ def program(name: str) -> Iterator[int]:
         text=True,
     ) as process:
         try:
-            assert process.stdout is not None
             yield int(process.stdout.readline())
         finally:
             process.kill()

@@ -21,7 +21,6 @@ def drawn(**facts: object) -> Flame:
 
 def test_a_thread_with_steps() -> None:
     section = flame.section([drawn()])
-    assert section is not None
     (part,) = section.parts
     assert part.title == "The thread that runs the steps"
     assert part.subject == "MainThread"
@@ -29,7 +28,6 @@ def test_a_thread_with_steps() -> None:
         "80.0 ms of samples in 2 steps: 80.0 % of the time of the steps.",
         "Folded: 2 frames, which take less than 0.3 % each.",
     )
-    assert part.tree is not None
     main, calls, fold = part.tree.nodes
     assert (main.name, main.line, main.about) == (
         "main",
@@ -43,7 +41,6 @@ def test_a_thread_with_steps() -> None:
 
 def test_one_of_a_kind() -> None:
     section = flame.section([drawn(steps=1, steps_ps=80 * MS, folded=1)])
-    assert section is not None
     assert section.parts[0].answer == (
         "80.0 ms of samples in 1 step: 100.0 % of the time of the step.",
         "Folded: 1 frame, which takes less than 0.3 %.",
@@ -54,7 +51,6 @@ def test_other_threads() -> None:
     """Three besides the one of the steps, each named; of several hosts with the host."""
     others = [drawn(steps=None, steps_ps=0, thread=name, folded=0) for name in ("a", "b", None, "d")]
     section = flame.section([drawn(), *others])
-    assert section is not None
     assert [part.subject for part in section.parts] == ["MainThread", "a", "b", "(thread without a name)"]
     assert section.parts[1].answer == ("80.0 ms of samples, inside and outside steps.",)
     assert section.answer == (

@@ -69,7 +69,6 @@ def test_new_sources_are_counted_and_seen_after_opening_again(lake: Path, page: 
 def test_statements_give_way_to_the_page(page: Served) -> None:
     assert sources(page) == 1
     (child,) = page.page.console._idle
-    assert child._process is not None
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert os.getpriority(os.PRIO_PROCESS, child._process.pid) == min(own + 5, 19)
 

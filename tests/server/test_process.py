@@ -74,7 +74,6 @@ def start(*words: str, stdin: Any = subprocess.DEVNULL, **environment: str) -> C
         text=True,
         env={**os.environ, "DISPLAY": "", "WAYLAND_DISPLAY": "", **environment},
     )
-    assert process.stdout is not None
     line = process.stdout.readline()
     found = URL.fullmatch(line)
     if found is None:

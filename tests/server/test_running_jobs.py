@@ -75,7 +75,6 @@ def test_the_page_is_told_what_the_terminal_shows(tmp_path: Path) -> None:
     )  # nothing ended long ago, however long this takes
     (job,) = RunningJobs([str(tmp_path)]).document()["jobs"]
     record = live.read(tmp_path)
-    assert record is not None
     screen = list(lines(record, True, 200, record["unix_ns"], str(tmp_path)))
     said = "No op runs for 100 % of the last 10 s: the program's own Python does, in train.py:3 main."
     assert screen[0] == job["sentence"] == said
@@ -130,7 +129,6 @@ def test_a_process_leads_to_the_folder_of_its_recording(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         env={**os.environ, "STEPSCOPE_RECORD": str(tmp_path / "plan.json")},
     )
-    assert program.stdout is not None
     program.stdout.readline()  # the system tells no environment before the program has begun
     say(rec, pid=program.pid)
     paths = [str(program.pid)]

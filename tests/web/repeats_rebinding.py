@@ -94,7 +94,6 @@ def caught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, 
         environment = {**os.environ, "STEPSCOPE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         try:
-            assert server.stdout is not None
             yield browser, port, server.stdout.readline().strip().partition("#t=")[2]
         finally:
             server.send_signal(signal.SIGINT)

@@ -30,7 +30,6 @@ def address() -> Iterator[str]:
     command = [sys.executable, "-m", "stepscope", "serve", str(RECORDING), "--no-open"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        assert server.stdout is not None
         yield server.stdout.readline().strip()
     finally:
         server.send_signal(signal.SIGINT)

@@ -28,7 +28,6 @@ def served(*paths: Path) -> Iterator[Browser]:
     command = [sys.executable, "-m", "stepscope", "serve", *map(str, paths), "--no-open"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        assert server.stdout is not None
         address = server.stdout.readline().strip()
         with Browser() as browser:
             browser.open(address, width=1280, height=720)

@@ -42,7 +42,6 @@ def test_descriptors_are_those_that_the_reference_reads() -> None:
         file = table.read(one)
         assert file is not None
         ours = table.debug_options(file)
-        assert ours is not None
         assert [(f.name, f.number, f.repeated, f.optional) for f in ours.fields] == [
             (f.name, f.number, f.label == 3, f.proto3_optional) for f in theirs.field
         ]
