@@ -1,22 +1,18 @@
 """The recordings that agents have open, each a trace in a thread and a console for SQL."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from stepscope.agents.roots import Roots
 from stepscope.errors import LimitReached, UsageError
 from stepscope.report import Report, build
 from stepscope.server.console import Settings, StatementProcesses
 from stepscope.server.trace_workers import TraceWorker
+from stepscope.session.trace import OpenTrace
 from stepscope.session.trace import open as open_paths
 from stepscope.sources.source import Source
-
-if TYPE_CHECKING:
-    from stepscope.session.trace import OpenTrace
 
 T = TypeVar("T")
 

@@ -1,17 +1,12 @@
 """steps.ndjson of a capture folder: when steps began and ended, as the recorder saw them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import units
-from stepscope.formats import Unreadable
+from stepscope.formats import Pieces, Step, Unreadable
 from stepscope.formats._capture_files import CaptureFiles, json_lines, number_of_lines
 from stepscope.formats._fields import whole
-
-if TYPE_CHECKING:
-    from stepscope.formats import Pieces, Step
 
 NAME = "steps.ndjson"
 """It is given to the XPlane of the capture as well, where there is one."""

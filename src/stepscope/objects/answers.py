@@ -5,15 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from stepscope import report
 from stepscope.objects.page import Page
 from stepscope.objects.result import Result
 from stepscope.presenters import brief, embedded
 from stepscope.presenters.plain import plain
-
-if TYPE_CHECKING:
-    from stepscope import report
 
 _WIDE = 100
 

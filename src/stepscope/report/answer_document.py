@@ -1,13 +1,12 @@
 """The judgement for programs: `answer`, `causes` and `answers` of the summary's JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import units
-from stepscope.instruments.causes.judgement import Explanation
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.judgement import Explanation, Judgement, Retrace
 from stepscope.report import remains
 from stepscope.report.cause_text import calls, forbidding
 from stepscope.report.compile_text import change
@@ -16,10 +15,6 @@ from stepscope.report.names import function_of, unit_of
 from stepscope.report.parts import Note
 from stepscope.step_labels import LOOKS
 from stepscope.store_rows import LACKS
-
-if TYPE_CHECKING:
-    from stepscope.code_lines import CodeLine
-    from stepscope.instruments.causes.judgement import Judgement, Retrace
 
 
 def document(judged: Sequence[Judgement], notes: Sequence[Note], unrelated: bool = False) -> dict[str, Any]:

@@ -1,18 +1,13 @@
 """How a sentence about a cause begins: `TAKES` by its label, `SPECIAL` where more is known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from stepscope.code_lines import is_framework_or_library
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.causes.judgement import LISTED_FROM
+from stepscope.instruments.causes.judgement import LISTED_FROM, Allocating, Judgement
 from stepscope.instruments.step_breakdown.labels import LABELS, ON_DEVICES
 from stepscope.step_labels import LOOKS
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Allocating, Judgement
 
 TAKES: dict[str, str] = {
     **{label: look.takes for label, look in LOOKS.items()},

@@ -3,25 +3,20 @@
 `cause_beginnings` has the first half for each cause, _EVIDENCE a function that writes the second.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.dispatch import MANY_CALLS
+from stepscope.instruments.causes.judgement import Judgement, WholeTable
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.cause_beginnings import many_calls, most_allocates, takes
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
 from stepscope.report.remains import untraced_step
 from stepscope.step_labels import LOOKS
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement, WholeTable
 
 _GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 """Words for the time of a label where LOOKS has others."""

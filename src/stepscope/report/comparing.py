@@ -1,20 +1,16 @@
 """Two recordings side by side as a report: the largest differences first."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import units
 from stepscope.instruments.compare import figures, ops
+from stepscope.instruments.compare.figures import Measured
+from stepscope.instruments.compare.ops import Pair
 from stepscope.report.bases import BASES, called
 from stepscope.report.parts import Column, Report, Section, Table
-
-if TYPE_CHECKING:
-    from stepscope.instruments.compare.figures import Measured
-    from stepscope.instruments.compare.ops import Pair
-    from stepscope.units import Unit
+from stepscope.units import Unit
 
 UNKNOWN_NOISE = (
     "This describes one recording of each. How much recordings of the same program differ is not known, so a"

@@ -1,14 +1,8 @@
 """Compiling as a cause, in words: what compiles, how often, from where, and what was new about the calls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import units
+from stepscope.instruments.causes.judgement import Judgement, Retrace
 from stepscope.report.names import place_of
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement, Retrace
 
 _CHANGES = {
     "value": "{argument} has another value each time",

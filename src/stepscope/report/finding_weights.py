@@ -1,17 +1,12 @@
 """How heavy findings are beside the judgement: none is heavier than the part of a step that it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from stepscope.instruments.causes.judgement import Judgement, LoaderWork
 from stepscope.report.judgement_text import say_nothing
 from stepscope.report.parts import ReportFinding
 from stepscope.units import SEVERITIES, Severity
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement, LoaderWork
 
 LABELS_OF = {
     "input-wait": ("input",),

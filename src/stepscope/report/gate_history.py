@@ -1,20 +1,14 @@
 """The report of many recordings in order of time: since when a figure is what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.instruments.compare.history import LEAST_RECORDINGS, find
+from stepscope.instruments.compare.budgets import Budget
+from stepscope.instruments.compare.history import LEAST_RECORDINGS, History, find
+from stepscope.instruments.compare.recordings import RecordedRun
 from stepscope.report.gate_figures import FIGURES, change_text, figure_text, how_many
 from stepscope.report.gate_sections import recordings_section
 from stepscope.report.parts import Column, Report, Section, Table
-
-if TYPE_CHECKING:
-    from stepscope.instruments.compare.budgets import Budget
-    from stepscope.instruments.compare.history import History
-    from stepscope.instruments.compare.recordings import RecordedRun
 
 
 def history_section(history: History) -> Section:

@@ -1,12 +1,16 @@
 """What a gate found as a report: the verdict and why, then limits, ops, steps and recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import units
 from stepscope.instruments.compare import budgets, gate, history
+from stepscope.instruments.compare.budgets import Budget as Budget
+from stepscope.instruments.compare.budgets import Kept
+from stepscope.instruments.compare.gate import Judged
+from stepscope.instruments.compare.history import History
+from stepscope.instruments.compare.recordings import RecordedRun as RecordedRun
+from stepscope.instruments.compare.timed_figures import TimedFigure
 from stepscope.report.bases import called
 from stepscope.report.gate_figures import (
     FIGURES,
@@ -29,14 +33,6 @@ from stepscope.report.gate_sections import (
     visible_text,
 )
 from stepscope.report.parts import Report
-
-if TYPE_CHECKING:
-    from stepscope.instruments.compare.budgets import Budget as Budget
-    from stepscope.instruments.compare.budgets import Kept
-    from stepscope.instruments.compare.gate import Judged
-    from stepscope.instruments.compare.history import History
-    from stepscope.instruments.compare.recordings import RecordedRun as RecordedRun
-    from stepscope.instruments.compare.timed_figures import TimedFigure
 
 VERDICTS = {"regression": "A regression", "no_regression": "No regression", "unknown": "No verdict"}
 

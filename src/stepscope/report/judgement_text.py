@@ -1,21 +1,16 @@
 """The judgement of a recording in words: the sentences that come first, of one host, of several hosts or
 runs, or of several programs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope.instruments.causes.judgement import Judgement, Weighed
 from stepscope.report import remains
 from stepscope.report.cause_beginnings import DRAWN, TAKES
 from stepscope.report.cause_text import forbidding, limiting
 from stepscope.report.names import host_of, place_of, unit_of
 from stepscope.step_labels import LOOKS
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement, Weighed
 
 _LIMITS: dict[str, str] = {
     **{label: look.limits for label, look in LOOKS.items()},

@@ -1,18 +1,12 @@
 """How sentences name what they speak of: hosts, ops, steps, and lines of the program."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from stepscope import kernel_names
 from stepscope.code_lines import CodeLine, parts
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement
-
+from stepscope.instruments.causes.judgement import Judgement
 
 _MOST = 40
 """Characters of an op's name within a sentence."""

@@ -1,16 +1,12 @@
 """Sentences about the step without its cause: a number where that is known, else a bound."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes import gain
+from stepscope.instruments.causes.judgement import Judgement
 from stepscope.instruments.causes.paces import HAS_EVENTS
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement
 
 _OPEN = 5 / 3
 """A range whose upper bound is this many times the lower one is not worth printing: its middle is a quarter

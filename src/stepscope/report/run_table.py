@@ -1,16 +1,11 @@
 """What limits each of several runs or hosts, as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from stepscope.instruments.causes.judgement import Judgement
 from stepscope.report.judgement_text import own_sentence
 from stepscope.report.names import place_of
 from stepscope.report.parts import Column, Section, Table
-
-if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement
 
 _COLUMNS = (
     Column("run_id", "text", "Run", "name of the run"),

@@ -1,19 +1,15 @@
 """What-ifs of the pipeline view: a request becomes settings of the instrument, its outcome the answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from stepscope.errors import NothingFound
 from stepscope.instruments.pipeline import whatif
+from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.report.stage_names import limit
 from stepscope.report.waiting_answer import NO_BATCHES, RECORD_BATCHES
 from stepscope.server.replies import refuse
-
-if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 
 MOST_THREADS = 1024
 MOST_WORK = 100.0

@@ -1,21 +1,16 @@
 """The place of a lake: a folder here, or a URL of an object store with its mirror here."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepscope import config
 from stepscope.lake import marker_file, reader
 from stepscope.lake.mirror import Mirror, lake_in_store
+from stepscope.lake.reader import Lake
 from stepscope.sources.stores import is_installed, is_store
 from stepscope.sources.user_paths import is_lake, local_lake
-
-if TYPE_CHECKING:
-    from stepscope.lake.reader import Lake
 
 Given = str | os.PathLike[str]
 

@@ -1,14 +1,12 @@
 """Candidates for the parts of a model: files, known by their content, and parts of event files."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from stepscope import _core, formats
 from stepscope.errors import LimitReached, NothingFound
@@ -17,12 +15,10 @@ from stepscope.formats.models import op_log
 from stepscope.formats.models.place import ModelPlace
 from stepscope.sources import op_logs
 from stepscope.sources.find import find
+from stepscope.sources.inspection import Recognised
 from stepscope.sources.source import ByteLocation, Source
 from stepscope.sources.spool import Spool
 from stepscope.sources.user_paths import CHECKPOINT_VALUES
-
-if TYPE_CHECKING:
-    from stepscope.sources.inspection import Recognised
 
 GRAPHS = ("graph", "event_graph", "function_graph")
 """Kinds of graphs, the best first: a graph of TensorFlow 2 in an event file is that of one function."""

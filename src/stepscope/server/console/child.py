@@ -4,27 +4,23 @@ It reads messages from standard input (see frames.py): first the settings, then 
 one runs. It ends when its input ends.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys
 import threading
 import time
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from stepscope import config
+from stepscope.engines import QueryResult
 from stepscope.errors import LimitReached, QueryError, StepscopeError
 from stepscope.library.statements import statement
 from stepscope.presenters import rows
 from stepscope.server.console import confine, frames
 from stepscope.server.console.rows import fit
 from stepscope.session import trace
-
-if TYPE_CHECKING:
-    from stepscope.engines import QueryResult
-    from stepscope.session.trace import OpenTrace
+from stepscope.session.trace import OpenTrace
 
 
 class Worker:
