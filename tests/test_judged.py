@@ -18,7 +18,8 @@ from stepscope.instruments import laws
 from stepscope.instruments.causes import confidence, gain, ranking, traced_calls
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.contention import Contention
-from stepscope.instruments.causes.judgement import Judgement, LabelShare, Rival, Weighed, parts_of
+from stepscope.instruments.causes.judgement import Judgement, Rival
+from stepscope.instruments.causes.label_shares import LabelShare, Weighed, parts_of
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps

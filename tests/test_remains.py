@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.causes import gain
+from stepscope.instruments.causes.cause_facts import SampleCounts
 from stepscope.instruments.causes.compute import ComputeCause
 from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.input import InputCause
-from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare, SampleCounts
+from stepscope.instruments.causes.judgement import Judgement
+from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.pipeline.loaders import Loader, Loading
 from stepscope.instruments.replay import uncovered_work

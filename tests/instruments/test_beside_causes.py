@@ -3,7 +3,8 @@
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.judgement import BufferFill, Competing, FilterYield, UnfilledCache
+from stepscope.instruments.causes.cause_facts import BufferFill, FilterYield, UnfilledCache
+from stepscope.instruments.causes.judgement import Competing
 from stepscope.report import judgement_text
 from tests.report import made_recordings, made_samples
 from tests.report.recordings import judgement_of

@@ -3,8 +3,8 @@
 import pytest
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.cause_facts import Recomputed
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
-from stepscope.instruments.causes.judgement import Recomputed
 from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from tests.draw import UNIT_PS, Tables, draw

@@ -14,7 +14,8 @@ import pytest
 from stepscope import reference
 from stepscope.instruments import device_steps, laws
 from stepscope.instruments.causes import ranking
-from stepscope.instruments.causes.judgement import Judgement, LabelShare
+from stepscope.instruments.causes.judgement import Judgement
+from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.laws import bytes_over_time, parts_add_up, what_remains
 from stepscope.instruments.step_evidence import Mark
 from stepscope.report import summary

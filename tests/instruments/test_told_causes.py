@@ -11,10 +11,11 @@ import pytest
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import Removal
 from stepscope.instruments.causes.compile import CompileCause
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.gain import Left
 from stepscope.instruments.causes.graph_loops import GraphLoop, graph_loop, loop_of, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, Weighed
+from stepscope.instruments.causes.label_shares import Weighed
 from stepscope.instruments.causes.mixed_lines import aside_line, mixed_line
 from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.causes.timed_steps import TimedStep

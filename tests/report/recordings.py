@@ -8,7 +8,8 @@ from itertools import chain, islice
 
 import duckdb
 
-from stepscope.instruments.causes.judgement import CauseName, Judgement
+from stepscope.instruments.causes.judgement import Judgement
+from stepscope.instruments.causes.label_shares import CauseName
 from stepscope.instruments.causes.ranking import judge
 from stepscope.instruments.step_breakdown import part_tables
 from stepscope.library.statements import Query

@@ -6,7 +6,9 @@ from typing import Any
 
 from stepscope import units
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.judgement import Explanation, Judgement, Retrace
+from stepscope.instruments.causes.cause_facts import Retrace
+from stepscope.instruments.causes.explanation import Explanation
+from stepscope.instruments.causes.judgement import Judgement
 from stepscope.report import remains
 from stepscope.report.cause_text import calls, forbidding
 from stepscope.report.compile_text import change

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from stepscope.code_lines import is_framework_or_library
+from stepscope.instruments.causes.cause_facts import Allocating
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.causes.judgement import LISTED_FROM, Allocating, Judgement
+from stepscope.instruments.causes.judgement import LISTED_FROM, Judgement
 from stepscope.instruments.step_breakdown.labels import LABELS, ON_DEVICES
 from stepscope.step_labels import LOOKS
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import COMPUTE
+from stepscope.instruments.causes.cause_facts import WholeTable
 from stepscope.instruments.causes.dispatch import MANY_CALLS
-from stepscope.instruments.causes.judgement import Judgement, WholeTable
+from stepscope.instruments.causes.judgement import Judgement
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.cause_beginnings import many_calls, most_allocates, takes
 from stepscope.report.compile_text import compiled

@@ -1,7 +1,8 @@
 """Compiling as a cause, in words: what compiles, how often, from where, and what was new about the calls."""
 
 from stepscope import units
-from stepscope.instruments.causes.judgement import Judgement, Retrace
+from stepscope.instruments.causes.cause_facts import Retrace
+from stepscope.instruments.causes.judgement import Judgement
 from stepscope.report.names import place_of
 
 _CHANGES = {

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stepscope.instruments.causes.judgement import Judgement, LoaderWork
+from stepscope.instruments.causes.cause_facts import LoaderWork
+from stepscope.instruments.causes.judgement import Judgement
 from stepscope.report.judgement_text import say_nothing
 from stepscope.report.parts import ReportFinding
 from stepscope.units import SEVERITIES, Severity

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from stepscope import units
-from stepscope.instruments.causes.judgement import Judgement, Weighed
+from stepscope.instruments.causes.judgement import Judgement
+from stepscope.instruments.causes.label_shares import Weighed
 from stepscope.report import remains
 from stepscope.report.cause_beginnings import DRAWN, TAKES
 from stepscope.report.cause_text import forbidding, limiting

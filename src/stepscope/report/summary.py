@@ -34,7 +34,8 @@ from stepscope.report.parts import Report, ReportFinding, Rows, Section, Table, 
 from stepscope.report.remains import untraced_step
 
 if TYPE_CHECKING:
-    from stepscope.instruments.causes.judgement import Judgement, Weighed
+    from stepscope.instruments.causes.judgement import Judgement
+    from stepscope.instruments.causes.label_shares import Weighed
     from stepscope.session.trace import OpenTrace
 
 _NO_STEPS = "no-steps"

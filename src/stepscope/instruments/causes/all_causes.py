@@ -10,7 +10,7 @@ from stepscope.instruments.causes.copy import CopyCause
 from stepscope.instruments.causes.dispatch import DispatchCause
 from stepscope.instruments.causes.idle import IdleCause
 from stepscope.instruments.causes.input import InputCause
-from stepscope.instruments.causes.judgement import CauseName
+from stepscope.instruments.causes.label_shares import CauseName
 from stepscope.instruments.causes.python import PythonCause
 from stepscope.instruments.causes.setup import SetupCause
 from stepscope.instruments.causes.unknown import UnknownCause

@@ -9,8 +9,9 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import gain, traced_calls
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare
+from stepscope.instruments.causes.label_shares import CauseName, LabelShare
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_label
 from stepscope.instruments.causes.side_effects import THRESHOLDS as SIDE_EFFECTS
 from stepscope.instruments.causes.side_effects import (

@@ -2,8 +2,8 @@
 
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation
 
 
 class CommunicationCause(LineCause):

@@ -2,7 +2,8 @@
 
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.input import InputCause
-from stepscope.instruments.causes.judgement import CauseName, Competing
+from stepscope.instruments.causes.judgement import Competing
+from stepscope.instruments.causes.label_shares import CauseName
 from stepscope.instruments.causes.thresholds import CauseThresholds
 
 

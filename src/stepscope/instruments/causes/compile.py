@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import LineCause, Removal
+from stepscope.instruments.causes.cause_facts import Retrace
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.gain import Left, step_without
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, Retrace, Weighed
+from stepscope.instruments.causes.label_shares import Weighed
 from stepscope.instruments.causes.timed_steps import COMPILING, compiles_again
 
 

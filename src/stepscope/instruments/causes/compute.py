@@ -10,9 +10,10 @@ from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
 from stepscope.instruments.causes.call_paths import function_of, longest
 from stepscope.instruments.causes.cause import Cause, Removal
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.gradient_calls import calls_of_ops
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Explanation
+from stepscope.instruments.causes.label_shares import CauseName
 from stepscope.instruments.causes.recomputing import recomputed
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.written_ops import written_op

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 
 from stepscope.instruments.causes.all_causes import CAUSES
+from stepscope.instruments.causes.cause_facts import SampleCounts
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.gain import Sums
-from stepscope.instruments.causes.judgement import CauseName, Confidence, SampleCounts, Weakness, parts_of
+from stepscope.instruments.causes.judgement import Confidence, Weakness
+from stepscope.instruments.causes.label_shares import CauseName, parts_of
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import tuned
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Literal
 
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.roofline import torch_shapes

@@ -11,10 +11,11 @@ from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.compute import small_ops
 from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.gain import LeftUntraced
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, LabelShare
+from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch, StackEvidence

@@ -8,8 +8,9 @@ from typing import get_args
 
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
+from stepscope.instruments.causes.cause_facts import Stored, WholeTable
 from stepscope.instruments.causes.contention import Contention, contention_of
-from stepscope.instruments.causes.judgement import Stored, Weighed, WholeTable
+from stepscope.instruments.causes.label_shares import Weighed
 from stepscope.instruments.causes.paces import Paces, are_steps, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host

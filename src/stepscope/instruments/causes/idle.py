@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from stepscope.instruments.causes.cause import Cause
+from stepscope.instruments.causes.cause_facts import GapLaunches
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, GapLaunches
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import ANY, tuned
 

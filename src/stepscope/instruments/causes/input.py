@@ -8,9 +8,10 @@ from stepscope import strict_json
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.cause_facts import BufferFill, FilterYield, UnfilledCache
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import BufferFill, Explanation, FilterYield, UnfilledCache
 from stepscope.instruments.causes.loader_work import loader_work
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost

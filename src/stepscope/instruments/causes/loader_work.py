@@ -6,7 +6,7 @@ first.
 
 from collections import Counter
 
-from stepscope.instruments.causes.judgement import LoaderWork
+from stepscope.instruments.causes.cause_facts import LoaderWork
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.step_breakdown import labels
 from stepscope.library.statements import statement

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
+from stepscope.instruments.causes.cause_facts import Stored
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import LabelShare, Stored
+from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.step_breakdown.labels import OF_LINES, STORES, Label

@@ -9,20 +9,14 @@ from typing import Any, NamedTuple
 from stepscope.instruments import laws
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, DISPATCH, UNKNOWN
+from stepscope.instruments.causes.cause_facts import GarbageCollection
 from stepscope.instruments.causes.competing import competing_of
 from stepscope.instruments.causes.confidence import confidence_of, weaknesses
 from stepscope.instruments.causes.contention import Contention, contention_of
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import (
-    CauseName,
-    Explanation,
-    GarbageCollection,
-    Judgement,
-    LabelShare,
-    Rival,
-    Weighed,
-    parts_of,
-)
+from stepscope.instruments.causes.judgement import Judgement, Rival
+from stepscope.instruments.causes.label_shares import CauseName, LabelShare, Weighed, parts_of
 from stepscope.instruments.causes.lock_holders import line_beside_label
 from stepscope.instruments.causes.mixed_lines import MixedLine, aside_line, mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache

@@ -1,7 +1,7 @@
 """What a step computes again because it was not kept for gradients, to save memory."""
 
+from stepscope.instruments.causes.cause_facts import Recomputed
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Recomputed
 from stepscope.library.statements import statement
 
 _LISTED_FROM = 0.05

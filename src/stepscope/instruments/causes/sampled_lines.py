@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import call_paths
 from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
-from stepscope.instruments.causes.judgement import Explanation, SampleCounts
+from stepscope.instruments.causes.cause_facts import SampleCounts
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.step_breakdown import labels, stack_samples
 from stepscope.instruments.step_breakdown.labels import Label, Meaning
 from stepscope.instruments.thresholds import ANY, tuned

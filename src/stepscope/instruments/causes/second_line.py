@@ -5,8 +5,10 @@ from collections import Counter
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
+from stepscope.instruments.causes.cause_facts import SharedLine
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare, SharedLine
+from stepscope.instruments.causes.label_shares import CauseName, LabelShare
 from stepscope.instruments.step_breakdown.labels import OF_LINES, Label
 
 _NEARLY, _LITTLE = 0.5, 0.1

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.cause_facts import Allocating
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Allocating, Explanation
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import ANY, MEASURED, tuned
 

@@ -7,8 +7,9 @@ from stepscope import library
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import Cause
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, LabelShare
+from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import ANY, tuned

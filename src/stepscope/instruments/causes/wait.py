@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.host_steps import STORES, HostSteps
-from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.lock_holders import line_beside_lock, line_holding_lock
 from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.sampled_lines import LineSearch

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Literal
 
-from stepscope.instruments.causes.judgement import Weighed
+from stepscope.instruments.causes.label_shares import Weighed
 from stepscope.instruments.pipeline import (
     accounting,
     ceiling,

@@ -11,7 +11,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from stepscope.instruments.causes import gain
-from stepscope.instruments.causes.judgement import CauseName, Judgement
+from stepscope.instruments.causes.judgement import Judgement
+from stepscope.instruments.causes.label_shares import CauseName
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.pipeline import loaders
 from stepscope.instruments.pipeline.loaders import Loading
