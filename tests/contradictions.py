@@ -7,7 +7,7 @@ import stepscope
 from stepscope.instruments import laws
 from stepscope.instruments.pipeline import fitting
 from stepscope.instruments.pipeline.diagnoses import SourcePipelines
-from stepscope.instruments.pipeline.verdict import gain_without
+from stepscope.instruments.pipeline.limits import gain_without
 from stepscope.presenters import scroll
 from stepscope.report import Report, Section, cause_beginnings, pipeline
 from stepscope.report.finding_weights import LABELS_OF

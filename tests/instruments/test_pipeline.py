@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from stepscope.instruments import intervals
 from stepscope.instruments.pipeline import diagnoses
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.stage_tree import build
 from stepscope.instruments.pipeline.stages import words
-from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report import bottleneck_answer, pipeline_changes
 from stepscope.report.pipeline import evidence

@@ -7,8 +7,9 @@ import pytest
 from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.cores import cores_of
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Diagnosis
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from stepscope.capture import machine as recorded
 from stepscope.instruments.pipeline.diagnoses import find
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Diagnosis
 from stepscope.instruments.pipeline.fitting import fit
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import CPU, ModelStage, PipelineModel, predict
 from stepscope.instruments.pipeline.rates import even_ps
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import TracingPace
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence

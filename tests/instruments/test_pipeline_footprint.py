@@ -6,10 +6,11 @@ from pathlib import Path
 
 from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.accounting import Account
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.report import pipeline_changes
 from stepscope.session import trace
 from tests.each import each

@@ -9,11 +9,12 @@ from stepscope.formats import _model
 from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import ModelRow
 from stepscope.instruments.pipeline.calls import read
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import UserStage, code, locate
 from stepscope.instruments.pipeline.stage_tree import build
 from stepscope.instruments.pipeline.stages import PipelineStage
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
 from stepscope.report.stage_names import named

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from stepscope.instruments.pipeline import diagnoses
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Diagnosis
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.tracing import TracingPace
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.verify import Recorded, compare, verify
 from stepscope.presenters import json as as_json
 from stepscope.presenters import scroll

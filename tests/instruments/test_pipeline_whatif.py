@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.pipeline import whatif
 from stepscope.instruments.pipeline.diagnoses import find
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Diagnosis
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.whatif import Setting
 from stepscope.report import whatif_request
 from stepscope.report.whatif_request import WhatIfRequest

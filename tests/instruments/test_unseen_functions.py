@@ -4,8 +4,9 @@ runs."""
 import pytest
 
 from stepscope.instruments.pipeline.calls import read_function_ops
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Diagnosis
 from stepscope.instruments.pipeline.stages import PipelineStage
-from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.report.pipeline import evidence
 from stepscope.report.stage_names import label, numbering, runs_as
 from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, steps

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from stepscope import units
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
-from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import Waits
 from stepscope.report.stage_names import named, subject
 

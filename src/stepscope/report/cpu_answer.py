@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stepscope import units
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.cores import pool_of
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import Waits
 from stepscope.report.stage_names import limit
 

@@ -6,7 +6,7 @@ Sentences of one answer never deny each other: tests/contradictions.py has the p
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from stepscope.instruments.pipeline.verdict import Diagnosis
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.report import bottleneck_answer, cpu_answer, prefetch_answer, waiting_answer
 
 

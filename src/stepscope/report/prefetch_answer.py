@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from stepscope import units
 from stepscope.instruments.pipeline.chain import Ending
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.places import AUTOTUNE
 from stepscope.instruments.pipeline.stages import PROGRAM
-from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 from stepscope.report.stage_names import named, subject
 

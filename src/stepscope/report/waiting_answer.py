@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from stepscope import units
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
 NO_BATCHES = "no call that takes a batch"

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from stepscope import strict_json
 from stepscope.instruments.pipeline.accounting import ModelRow
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.tracing import TracingPace
-from stepscope.instruments.pipeline.verdict import CaptureEvidence
 from stepscope.library.statements import Query, statement
 
 

@@ -15,11 +15,12 @@ from stepscope.instruments.intervals import length
 from stepscope.instruments.pipeline import loaders, single_runs
 from stepscope.instruments.pipeline.calls import StageCall, read, read_function_ops
 from stepscope.instruments.pipeline.captures import capture_evidence, missing
+from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load, executors_at_once
 from stepscope.instruments.pipeline.stages import made_in_steps
-from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement

@@ -1,10 +1,8 @@
-"""The verdict: whether the input is the bottleneck, which stage is, how certain that is, and the evidence."""
+"""The verdict: whether the input is the bottleneck, how certain that is, and what would change it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import permutations
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import replace
 
 from stepscope.instruments.causes.label_shares import Weighed
 from stepscope.instruments.pipeline import (
@@ -19,122 +17,21 @@ from stepscope.instruments.pipeline import (
     stage_tree,
     waits,
 )
-from stepscope.instruments.pipeline.accounting import Accounts, ModelRow
 from stepscope.instruments.pipeline.calls import StageCall
-from stepscope.instruments.pipeline.ceiling import Ceiling
-from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.cores import cores_of, pool_of, tells_cores
+from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Confidence, Diagnosis, Verdict
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
-from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.limits import gain_without, limiting_stages
+from stepscope.instruments.pipeline.model import PipelineModel
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage
-from stepscope.instruments.pipeline.tracing import TracingPace
-from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
-
-Verdict = Literal["input_bound", "partly_input_bound", "not_input_bound", "unknown"]
-Confidence = Literal["high", "medium", "low"]
 
 _SEEN = 0.5
 """Traced runs are representative when they wait at least this part of the time that other runs wait."""
 FEW_STEPS = 5
 """With fewer steps than this, the share is uncertain."""
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The input pipeline in the trace of one source."""
-
-    verdict: Verdict
-    confidence: Confidence
-    waits: Waits | None
-    loads: tuple[Load, ...]
-    """All stages, consumers first."""
-    ranked: tuple[Load, ...]
-    """Stages, those that limit the pipeline most first; empty when unknown."""
-    changes: tuple[PredictedChange, ...]
-    cores: int
-    share_seen: float = 1.0
-    """The part of the recording's calls that was read."""
-    accounts: Accounts | None = None
-    """The accounts of tf.data's own model, where captured."""
-    machine: Machine | None = None
-    """How busy the cores were, where recorded."""
-    ceiling: Ceiling | None = None
-    places: Mapping[PipelineStage, Sequence[UserStage]] = field(default_factory=dict)
-    """Where the user wrote each stage, where captured."""
-    step_ps: int | None = None
-    """Duration of a step to compare predictions with: without a profiler, if the capture has it, else as
-    traced. None where no waits are known."""
-    pace: TracingPace | None = None
-    """Durations of steps with and without a profiler, where captured."""
-    contends: Load | None = None
-    """The stage that takes most of the cores, where a pipeline keeps up but shares them with the program."""
-    bottleneck: Load | None = None
-    """The stage that limits: without its work a step would be shorter. None when no stage does."""
-    beside: Load | None = None
-    """Another stage that limits as much, on its own threads: removing the work of only one of the two gains
-    nothing."""
-    wait_share: float | None = None
-    """The part of the steps in which a call for a batch was under way."""
-    odd: tuple[Oddity, ...] = ()
-    """Losses and oddities of the recording; each lowers the confidence."""
-    model: PipelineModel | None = None
-    """The rate model of the steps as they are, from which predictions start. None where no waits are
-    known."""
-    unseen: int | None = None
-    """Waiting of the traced runs, where that is much less than that of other runs: between traced runs the
-    pipeline worked ahead, unobserved."""
-    apart_ps: int | None = None
-    """Mean time between two recorded runs, of which nothing was recorded, where the pipeline keeps up and
-    works ahead: it may keep up because of that time."""
-    ends: Ending | None = None
-    """How the pipeline ends: with or without a prefetch, and who added it."""
-    removed: tuple[Removed, ...] = ()
-    """Transformations of the user's that TensorFlow removed."""
-    tells_cores: bool = True
-    """The recording tells how many cores the machine has, or tf.data may use."""
-    least_threads: int | None = None
-    """Threads that ran ops at once, where the recording tells neither how many there are nor how many cores:
-    predictions assume no more."""
-
-    @property
-    def without_limit(self) -> Prediction | None:
-        """A step without the work of the stages that limit: by the proposal that removes it, if there is one,
-        else as if they did nothing. None when no stage limits."""
-        if self.model is None or self.step_ps is None or self.bottleneck is None:
-            return None
-        if self.beside is None:
-            for change in self.changes:
-                if change.helps and change.name in changes.REMOVES:
-                    return change.prediction
-        gone = [load.stage.number for load in (self.bottleneck, self.beside) if load is not None]
-        then = self.model.changed(gone, lambda part: None)
-        return None if then == self.model else predict(self.model, then, self.step_ps)
-
-
-@dataclass(frozen=True)
-class CaptureEvidence:
-    """What a capture records beside the trace."""
-
-    models: Sequence[ModelRow] = ()
-    places: Sequence[UserStage] = ()
-    machine: Machine | None = None
-    missing: Sequence[Oddity] = ()
-    """Losses and cuts of the recording, in sentences."""
-    pace: TracingPace | None = None
-    """Durations of steps with and without a profiler, where a recorder saw both."""
-    remade: bool = False
-    """The program makes a new iterator in most steps."""
-    apart_ps: int | None = None
-    """Mean time between two runs, where each is a recording of its own and the time is not short."""
-    cores: int | None = None
-    """Cores of the machine, where a capture counted them, if at another time than that of the trace."""
-    at_once: int | None = None
-    """The most threads that ran ops at once, where iterators tell neither cores nor threads."""
 
 
 def diagnose(
@@ -238,7 +135,7 @@ def _add_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps:
         verdict = "not_input_bound"
     worst = other = None
     if verdict != "not_input_bound" and not keeps_up and diagnosis.unseen is None:
-        worst, other = _limiting(ranked, gains, now, waited, step_ps)
+        worst, other = limiting_stages(ranked, gains, now, waited, step_ps)
     if worst is not None and 2 * worst.service_ps < waited.wait_ps and any(load.unseen for load in loads):
         worst = other = None  # what was not recorded explains more of the wait
     if worst is not None:
@@ -309,45 +206,6 @@ def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
         return "medium"
     crowded = diagnosis.machine is not None and diagnosis.machine.crowded
     return "medium" if sure == "high" and crowded else sure
-
-
-def gain_without(now: PipelineModel, loads: Sequence[Load], measured_ps: int) -> int:
-    """How much shorter a step would be if some stages did nothing."""
-    then = now.changed([load.stage.number for load in loads], lambda part: None)
-    return 0 if then == now else measured_ps - predict(now, then, measured_ps).step_ps
-
-
-def _limiting(
-    ranked: Sequence[Load],
-    gains: Mapping[PipelineStage, int],
-    now: PipelineModel,
-    waited: Waits,
-    measured_ps: int,
-) -> tuple[Load | None, Load | None]:
-    """The stage that limits, and a second one if only removing both gains anything. ranked: by the gain of
-    removing each."""
-    enough = max(min(HELPS * measured_ps, waited.wait_ps / 2), 1)
-    busy = sorted((load for load in ranked if load.service_ps), key=lambda load: -load.service_ps)[
-        :_MOST_LANES
-    ]
-    together = {
-        (first, second): gain_without(now, [first, second], measured_ps)
-        for first, second in permutations(busy, 2)
-        if first.stage.lane != second.stage.lane and second.service_ps >= _AS_LONG * first.service_ps
-    }
-    if ranked and gains[ranked[0].stage] >= enough:
-        worst = ranked[0]
-        beside = (load for load in busy if gains[worst.stage] < _ALONE * together.get((worst, load), 0))
-        return worst, next(beside, None)
-    return next((pair for pair, gain in together.items() if gain >= enough), (None, None))
-
-
-_AS_LONG = 0.9
-"""Two stages take equally long when one needs at least this part of the other's time."""
-_ALONE = 0.4
-"""Two stages limit together when removing one gains less than this part of removing both."""
-_MOST_LANES = 6
-"""Most stages that are examined in pairs: those that take longest."""
 
 
 def _program_cpu(loads: Sequence[Load], waited: Waits, machine: Machine | None) -> int:
