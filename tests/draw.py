@@ -88,6 +88,11 @@ class Tables:
             own = {"depth": depth, "parent_id": parent_id, "self_ps": self_ps}
             self.add("slice", source_id=source_id, **{**own, **row})
 
+    def fill_steps(self, label: str) -> None:
+        """Has every step go to one label from its begin to its end."""
+        for step in self.rows["step_stored"]:
+            self.add("step_part", step_id=step["id"], label=label, dur_ps=step["dur_ps"])
+
     def assign_steps(self) -> None:
         """Fills slice.step as the core does: the step in whose half-open interval a slice starts."""
         for row in self.rows["slice"]:

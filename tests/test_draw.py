@@ -12,8 +12,7 @@ HOST = "step train : [1.......][2.......]\ncpu/t thread : [IteratorGetNext][a:Ma
 
 def with_parts(text: str) -> Tables:
     tables = draw(text)
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="input", dur_ps=step["dur_ps"])
+    tables.fill_steps("input")
     return tables
 
 

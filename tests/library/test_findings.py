@@ -33,6 +33,11 @@ def found(tables: Tables, names: tuple[str, ...] = FINDINGS) -> dict[str, list[R
     return told
 
 
+def rows_of(name: str, drawn: Tables | str) -> list[Row]:
+    """The rows of a finding."""
+    return found(draw(drawn) if isinstance(drawn, str) else drawn, (name,)).get(name, [])
+
+
 HEALTHY = """
 step        train         : [train.........][train.........][train.........][train.........]
 cpu/python  thread        : [train.........][train.........][train.........][train.........]
@@ -64,18 +69,17 @@ def test_input_wait():
     assert row["mean_wait_ps"] == 32 * UNIT_PS // 3
     busy = "gpu/s device_stream : [kernel...........................]"
     assert one(STEPS + waiting + busy, "input_wait")["severity"] == "low"
-    assert "input_wait" not in found(draw(STEPS + "cpu/t thread : [QUEUE]"), ("input_wait",))
+    assert not rows_of("input_wait", STEPS + "cpu/t thread : [QUEUE]")
 
 
 def test_input_that_only_samples_show():
     """Whose Python is sampled while steps wait: tf.data's iterator, or a loader of the program's own."""
     tables = draw(STEPS)
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="input", dur_ps=step["dur_ps"])
-    assert "Python of its own" in found(tables, ("input_wait",))["input_wait"][0]["advice"]
+    tables.fill_steps("input")
+    assert "Python of its own" in rows_of("input_wait", tables)[0]["advice"]
     file = "tensorflow_core/python/data/ops/iterator_ops.py"
     tables.add("frame", function="_next_internal", file=file, line=1, code="library")
-    advice = found(tables, ("input_wait",))["input_wait"][0]["advice"]
+    advice = rows_of("input_wait", tables)[0]["advice"]
     assert advice.startswith("Make the input pipeline faster than the step")
 
 
@@ -92,39 +96,39 @@ def test_nothing_is_said_of_the_time_between_steps_of_two_devices():
     steps = "step unknown : [0][1.................................][2]\n"
     tables = draw(steps + f"gpu/a device_stream : [k]\ngpu2/b device_stream : {' ' * 38}[k]")
     del tables.rows["step_stored"][1]
-    assert len(found(tables, ("device_idle",))["device_idle"]) == 2
+    assert len(rows_of("device_idle", tables)) == 2
     for step in tables.rows["step_stored"]:
         step["recovered_from"] = "device"
-    assert found(tables, ("device_idle",)) == {}
+    assert not rows_of("device_idle", tables)
 
 
 def test_doubles_in_steps():
     """A dot of doubles takes 10 of 14 units; a name that two programs give several types is left out."""
     tables = draw("cpu/t thread : [dot.1:dot.......][add.2:add]")
-    assert found(tables, ("doubles_in_steps",)) == {}
+    assert not rows_of("doubles_in_steps", tables)
     made = {"source_id": 0, "module_id": 0, "opcode": "dot", "file": "/a/train.py", "line": 7}
     tables.add("hlo_instruction", **made, name="dot.1", shape="f64[8,8]{1,0}")
-    row = found(tables, ("doubles_in_steps",))["doubles_in_steps"][0]
+    row = rows_of("doubles_in_steps", tables)[0]
     took = {s["op_name"]: s["dur_ps"] for s in tables.rows["slice"]}
     assert (row["op"], row["ops"], row["impact_ps"]) == ("dot.1", 1, took["dot.1"])
     assert row["share"] == pytest.approx(took["dot.1"] / sum(took.values()))
     assert (row["file"], row["line"], row["severity"]) == ("/a/train.py", 7, "medium")
     tables.add("hlo_instruction", **made, name="dot.1", shape="f32[8,8]{1,0}")
-    assert found(tables, ("doubles_in_steps",)) == {}
+    assert not rows_of("doubles_in_steps", tables)
 
 
 def test_garbage_in_steps():
     """Three collections begin within the steps, the last of which goes on behind them."""
     tables = made_recordings.collecting_garbage()
-    (row,) = found(tables, ("garbage_in_steps",))["garbage_in_steps"]
+    (row,) = rows_of("garbage_in_steps", tables)
     assert (row["impact_ps"], row["share"], row["severity"]) == (6 * 10**9, 0.3, "medium")
     assert (row["collections"], row["whole_ones"], row["steps"]) == (3, 2, 2)
     del tables.rows["counter"][1]
-    (row,) = found(tables, ("garbage_in_steps",))["garbage_in_steps"]
+    (row,) = rows_of("garbage_in_steps", tables)
     assert (row["impact_ps"], row["severity"]) == (3 * 10**9, "low")
     for step in tables.rows["step_stored"]:
         step["recovered_from"] = "whole_capture"
-    assert found(tables, ("garbage_in_steps",)) == {}
+    assert not rows_of("garbage_in_steps", tables)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_doubles_of_a_graph_are_told_by_the_types_of_its_nodes(
     tables = draw("cpu/t thread : [a/MatMul:MatMul.......][Add:Add]")
     tables.add("node", graph=graph, name=node, op_type="MatMul", args_json=args)
     tables.add("op_line", op_name="a/MatMul", file="/a/train.py", line=7, function="learn", told_by="op_log")
-    rows = found(tables, ("doubles_in_steps",)).get("doubles_in_steps", [])
+    rows = rows_of("doubles_in_steps", tables)
     told = [(row["op"], row["ops"], row["file"], row["line"]) for row in rows]
     assert told == ([("a/MatMul", 1, "/a/train.py", 7)] if is_double else [])
 
@@ -156,7 +160,7 @@ def test_doubles_of_a_gradient_are_told_with_the_line_of_their_op(scope: str) ->
     for node, line in ((gradient, 13), ("a/MatMul", 7), ("b/MatMul", 8)):
         tables.add("node", graph="graph", name=node, op_type="MatMul", args_json='{"T":"DT_DOUBLE"}')
         tables.add("op_line", op_name=node, file="/a/train.py", line=line, function="f", told_by="op_log")
-    (row,) = found(tables, ("doubles_in_steps",))["doubles_in_steps"]
+    (row,) = rows_of("doubles_in_steps", tables)
     assert (row["op"], row["line"]) == (gradient, 7)
 
 
@@ -174,12 +178,12 @@ def test_doubles_without_a_graph_are_told_by_what_ops_made() -> None:
                 else:
                     made = {"track_id": 0, "ts_ps": slot, "name": "a/MatMul", "category": "Tensor"}
                     tables.add(table, **made, args_json=shown % dtype)
-            rows = found(tables, ("doubles_in_steps",)).get("doubles_in_steps", [])
+            rows = rows_of("doubles_in_steps", tables)
             assert [row["op"] for row in rows] == (["a/MatMul"] if is_double else [])
     tables = draw("cpu/t thread : [a/MatMul:MatMul.......][Add:Add]")
     tables.add("tensor", op_run_id=0, op_name="a/MatMul", slot=0, dtype="DT_DOUBLE")
     tables.add("node", graph="graph", name="a/MatMul", op_type="MatMul", args_json='{"T":"DT_FLOAT"}')
-    assert found(tables, ("doubles_in_steps",)) == {}
+    assert not rows_of("doubles_in_steps", tables)
 
 
 def test_doubles_of_a_function_that_a_function_calls() -> None:
@@ -187,7 +191,7 @@ def test_doubles_of_a_function_that_a_function_calls() -> None:
     tables = draw("cpu/t thread : [StatefulPartitionedCall/MatMul:MatMul.......][Add:Add]")
     args = '{"T":"DT_DOUBLE"}'
     tables.add("node", graph="function/step", name="MatMul", op_type="MatMul", args_json=args)
-    (row,) = found(tables, ("doubles_in_steps",))["doubles_in_steps"]
+    (row,) = rows_of("doubles_in_steps", tables)
     assert row["op"] == "StatefulPartitionedCall/MatMul"
 
 
@@ -200,20 +204,20 @@ def test_doubles_in_steps_of_pytorch():
             "op_type": row["name"],
             "args_json": '{"Input type":["float","double"]}',
         }
-    assert found(tables, ("doubles_in_steps",)) == {}
+    assert not rows_of("doubles_in_steps", tables)
     tables.rows["slice"][0]["args_json"] = '{"Input type":["double","float"]}'
-    (row,) = found(tables, ("doubles_in_steps",))["doubles_in_steps"]
+    (row,) = rows_of("doubles_in_steps", tables)
     took = [s["dur_ps"] for s in tables.rows["slice"]]
     assert (row["op"], row["ops"], row["impact_ps"], row["file"]) == ("aten::mm", 1, took[0], None)
     assert row["share"] == pytest.approx(took[0] / sum(took))
     # A number of Python's.
     tables.rows["slice"][0]["args_json"] = '{"Input type":["double","Scalar"],"Input Dims":[[],[]]}'
-    assert found(tables, ("doubles_in_steps",)) == {}
+    assert not rows_of("doubles_in_steps", tables)
 
 
 def test_device_unused():
     tables = draw(STEPS + "gpu/s device_stream :  [kernel..]     [k]\ntpu/s device_stream : [copy]")
-    assert "device_unused" not in found(tables, ("device_unused",))
+    assert not rows_of("device_unused", tables)
     brief = next(row for row in tables.rows["slice"] if row["name"] == "copy")
     brief["dur_ps"] = brief["self_ps"] = UNIT_PS // 100
     told = found(tables, ("device_unused", "device_idle"))
@@ -230,9 +234,7 @@ def test_one_op_hides_the_rest():
     assert one("cpu/t thread : [a:While.][b:MatMul........]", "one_op_hides_the_rest")["severity"] == "low"
     # Its parts are recorded, so it hides nothing.
     seen = "cpu/t thread : [a:While............]\ncpu/t thread :  [b:MatMul......]\n"
-    assert "one_op_hides_the_rest" not in found(
-        draw(seen + "cpu/u thread : [c:Mul]"), ("one_op_hides_the_rest",)
-    )
+    assert not rows_of("one_op_hides_the_rest", seen + "cpu/u thread : [c:Mul]")
 
 
 def test_one_op_hides_nothing_that_was_recorded():
@@ -262,8 +264,8 @@ def test_rows_are_launches():
     row = one(launches, "rows_are_launches")
     assert (row["launches"], row["impact_ps"], row["device"]) == (2, 17 * UNIT_PS, "gpu")
     executed = launches + "gpu/stream:1 device_stream :  [a:MatMul][b:Add]"
-    assert "rows_are_launches" not in found(draw(executed), ("rows_are_launches",))
-    assert "rows_are_launches" not in found(draw(launches.replace("gpu", "cpu")), ("rows_are_launches",))
+    assert not rows_of("rows_are_launches", executed)
+    assert not rows_of("rows_are_launches", launches.replace("gpu", "cpu"))
 
 
 def test_parallelism_not_real():
@@ -272,14 +274,12 @@ def test_parallelism_not_real():
     assert row["rows_drawn"] == 4
     assert row["concurrency"] == pytest.approx(40 / 34)
     real = "".join(f"cpu/{i} lane : [{i}:MatMul]\n" for i in range(4))
-    assert "parallelism_not_real" not in found(draw(real), ("parallelism_not_real",))
-    assert "parallelism_not_real" not in found(
-        draw(lanes.replace("lane", "thread")), ("parallelism_not_real",)
-    )
+    assert not rows_of("parallelism_not_real", real)
+    assert not rows_of("parallelism_not_real", lanes.replace("lane", "thread"))
     packed = draw(lanes)  # by the decoder of a file that has no rows
     for track in packed.rows["track"]:
         track["origin"] = "cpu"
-    assert "parallelism_not_real" not in found(packed, ("parallelism_not_real",))
+    assert not rows_of("parallelism_not_real", packed)
 
 
 def test_collectives_overlap():
@@ -287,13 +287,13 @@ def test_collectives_overlap():
     row = one(both, "collectives_overlap")
     assert (row["impact_ps"], row["union_ps"]) == (20 * UNIT_PS, 24 * UNIT_PS)
     after = "cpu/1 lane : [a:HorovodAllreduce]\ncpu/2 lane : " + " " * 20 + "[b:HorovodAllreduce]"
-    assert "collectives_overlap" not in found(draw(after), ("collectives_overlap",))
+    assert not rows_of("collectives_overlap", after)
 
 
 def test_calls_that_wait_for_collectives_share_no_links():
     """A collective of a graph waits for all that is before it; streams show what was sent."""
     rows = "gpu/1 lane! : [a:NcclAllReduce..]\ngpu/2 lane! :   [b:NcclAllReduce..]\n"
-    assert "collectives_overlap" not in found(draw(rows), ("collectives_overlap",))
+    assert not rows_of("collectives_overlap", rows)
     sent = "gpu/stream:1 device_stream :             [c:ncclAllReduce]\n"
     row = one(rows + sent, "collectives_overlap")
     assert (row["device"], row["rows_drawn"], row["union_ps"]) == ("gpu", 2, 17 * UNIT_PS)
@@ -308,7 +308,7 @@ def test_custom_calls_that_only_tell_the_compiler_something_cost_nothing():
         {**call, "id": 100 + number, "name": f"mark.{number}", "target": target}
         for number, target in enumerate(marks)
     ]
-    rows = found(tables, ("custom_calls_without_cost",))["custom_calls_without_cost"]
+    rows = rows_of("custom_calls_without_cost", tables)
     assert [row["called"] for row in rows] == ["xla_python_cpu_callback"]
 
 
@@ -317,7 +317,7 @@ def test_compile_step():
     assert (row["severity"], row["steps"], row["reason"]) == ("high", 1, "drawn")
     assert row["impact_ps"] == 12 * UNIT_PS
     with_other = "step ~compile : [s0]\nstep train : " + " " * 6 + "[s1]"
-    assert "compile_step" not in found(draw(with_other), ("compile_step",))
+    assert not rows_of("compile_step", with_other)
 
 
 def test_recompilation():
@@ -326,7 +326,7 @@ def test_recompilation():
     assert (row["severity"], row["steps"], row["all_steps"], row["last_step"]) == ("medium", 2, 4, 2)
     assert row["impact_ps"] == 8 * UNIT_PS
     at_first = "step ~compile : [s0][s1]\nstep train :         [s2][s3]"
-    assert "recompilation" not in found(draw(at_first), ("recompilation",))
+    assert not rows_of("recompilation", at_first)
 
 
 def compiled(*calls: tuple[int, str, str | None]) -> Tables:
@@ -380,11 +380,11 @@ def test_a_graph_that_grows_is_made_before_the_loop():
 def test_recompilation_leaves_functions_to_the_recorder():
     steps = "step ~compile : [s0][s1][s2]"
     tables = draw(steps)
-    assert "recompilation" in found(tables, ("recompilation",))
-    assert "compile_step" not in found(tables, ("compile_step",))
+    assert rows_of("recompilation", tables)
+    assert not rows_of("compile_step", tables)
     facts = {"function": "f", "framework": "jax", "changes_json": "[]", "number": 2}
     tables.add("compilation", change="value", **facts)
-    assert "recompilation" not in found(tables, ("recompilation",))
+    assert not rows_of("recompilation", tables)
 
 
 def test_slow_step():
@@ -407,14 +407,14 @@ def test_slow_host():
             tables.add(
                 "step_stored", source_id=source_id, host_id=host, step=i, ts_ps=i * 20, dur_ps=length, **facts
             )
-    (row,) = found(tables, ("slow_host",))["slow_host"]
+    (row,) = rows_of("slow_host", tables)
     assert (row["host_id"], row["severity"], row["impact_ps"], row["mean_ps"]) == ("b", "high", 15, 15)
 
 
 def test_copies_in_steps():
     row = one("gpu/s device_stream : [kernel][Memcpy]", "copies_in_steps")
     assert (row["severity"], row["impact_ps"], row["copies"]) == ("high", 8 * UNIT_PS, 1)
-    assert "copies_in_steps" not in found(draw("cpu/t thread : [a:MEMCPYHtoD]"), ("copies_in_steps",))
+    assert not rows_of("copies_in_steps", "cpu/t thread : [a:MEMCPYHtoD]")
 
 
 def test_pinned_memory_is_for_copies_of_pageable_memory():
@@ -432,12 +432,12 @@ def test_pinned_memory_is_for_copies_of_pageable_memory():
 def test_few_blocks_leave_multiprocessors_without_work():
     """Of 28 of them 14 blocks are half. A device that does not tell how many it has is not asked."""
     tables = made_recordings.few_blocks(13)
-    (row,) = found(tables, ("few_blocks",))["few_blocks"]
+    (row,) = rows_of("few_blocks", tables)
     assert (row["kernel"], row["blocks"], row["threads"], row["runs"]) == ("reduce", 13, 13, 13)
     assert (row["severity"], row["impact_ps"], row["multiprocessors"]) == ("high", 13 * 8 * UNIT_PS, 28)
-    assert found(made_recordings.few_blocks(14), ("few_blocks",)) == {}
+    assert not rows_of("few_blocks", made_recordings.few_blocks(14))
     tables.rows["device"][0]["args_json"] = None
-    assert found(tables, ("few_blocks",)) == {}
+    assert not rows_of("few_blocks", tables)
 
 
 def test_cpu_ops_in_device_step():
@@ -446,7 +446,7 @@ def test_cpu_ops_in_device_step():
     assert (row["op_type"], row["impact_ps"], row["device"]) == ("Unique", 17 * UNIT_PS, "gpu")
     assert (row["copies"], row["copies_ps"], row["host_ps"]) == (0, 0, 17 * UNIT_PS)
     alone = text.replace("gpu/s device_stream", "cpu/s thread")
-    assert "cpu_ops_in_device_step" not in found(draw(alone), ("cpu_ops_in_device_step",))
+    assert not rows_of("cpu_ops_in_device_step", alone)
 
 
 def test_ops_of_the_input_pipeline_are_in_it_already():
@@ -455,44 +455,42 @@ def test_ops_of_the_input_pipeline_are_in_it_already():
     text = STEPS + "cpu/t thread : [a:GatherV2.....][n:IteratorGetNext]\ngpu/s device_stream : [k:MatMul]"
     tables = draw(text)
     (fetch,) = (row for row in tables.rows["slice"] if row["op_type"] == "IteratorGetNext")
-    assert "cpu_ops_in_device_step" in found(tables, ("cpu_ops_in_device_step",))
+    assert rows_of("cpu_ops_in_device_step", tables)
     fetch["args_json"] = '{"group_id":0}'
-    assert "cpu_ops_in_device_step" not in found(tables, ("cpu_ops_in_device_step",))
+    assert not rows_of("cpu_ops_in_device_step", tables)
     (op,) = (row for row in tables.rows["slice"] if row["op_type"] == "GatherV2")
     op["args_json"] = '{"group_id":0,"is_eager":0}'
-    assert "cpu_ops_in_device_step" in found(tables, ("cpu_ops_in_device_step",))
+    assert rows_of("cpu_ops_in_device_step", tables)
 
 
 def test_many_tiny_kernels():
     row = one("gpu/s device_stream : " + "[k]   " * 120, "many_tiny_kernels")
     assert (row["kernels"], row["gaps"], row["mean_ps"]) == (120, 119, 3 * UNIT_PS)
     assert row["impact_ps"] == 119 * 3 * UNIT_PS
-    assert "many_tiny_kernels" not in found(
-        draw("gpu/s device_stream : " + "[k]" * 120), ("many_tiny_kernels",)
-    )
+    assert not rows_of("many_tiny_kernels", "gpu/s device_stream : " + "[k]" * 120)
 
 
 def test_host_sync():
     row = one(STEPS + "cpu/t thread :  [cudaStreamSynchronize]", "host_sync")
     assert (row["severity"], row["impact_ps"], row["waits"]) == ("medium", 23 * UNIT_PS, 2)
     blocked = STEPS + "cpu/t thread :  [BlockHostUntilDone....]"
-    assert "host_sync" not in found(draw(blocked), ("host_sync",))  # the ops themselves run on these cores
-    assert "host_sync" in found(draw(blocked + "\ngpu/stream:1 device_stream :  [a:MatMul]"), ("host_sync",))
+    assert not rows_of("host_sync", blocked)  # the ops themselves run on these cores
+    assert rows_of("host_sync", blocked + "\ngpu/stream:1 device_stream :  [a:MatMul]")
 
 
 def test_blocking_on_a_device_that_is_busy_costs_nothing():
     tables = draw(STEPS + "cpu/t thread :  [cudaStreamSynchronize]")
-    (row,) = found(tables, ("host_sync",))["host_sync"]
+    (row,) = rows_of("host_sync", tables)
     whole, blocked = row["impact_ps"] / row["sync_share"], row["impact_ps"]
     assert row["idle_share"] == 1
     for step in tables.rows["step_stored"]:
         tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"] * 4 // 5)
-    (row,) = found(tables, ("host_sync",))["host_sync"]
+    (row,) = rows_of("host_sync", tables)
     assert (row["severity"], row["sync_share"]) == ("low", pytest.approx(blocked / whole))
     assert row["impact_ps"] == pytest.approx(whole / 5)
     for part in tables.rows["step_part"]:
         part["dur_ps"] = part["dur_ps"] * 5 // 4
-    assert found(tables, ("host_sync",)) == {}
+    assert not rows_of("host_sync", tables)
 
 
 def test_kernels_count_to_the_op_that_launched_them():
@@ -514,9 +512,8 @@ def test_kernels_count_to_the_op_that_launched_them():
         for number in launched:
             own = {"category": "cuda_runtime", "parent_id": around, "correlation_id": number}
             tables.add("slice", track_id=host, name=call, **own)
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
-    (row, *more) = found(tables, ("dominant_op",))["dominant_op"]
+    tables.fill_steps("compute")
+    (row, *more) = rows_of("dominant_op", tables)
     assert (row["op_type"], row["share"], row["slices"]) == ("aten::_linalg_svd", 0.5, 3)
     assert {one["op_type"] for one in more} == {"aten::_linalg_svd"}
 
@@ -526,9 +523,8 @@ def test_dominant_op():
     steps = "step train : [s0.................][s1.................]\n"
     ops = "cpu/pool thread : [a:MatMul..........][b:Add......][a:MatMul..........]"
     tables = draw(steps + ops)
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
-    row = found(tables, ("dominant_op",))["dominant_op"][0]
+    tables.fill_steps("compute")
+    row = rows_of("dominant_op", tables)[0]
     spent = sum(s["dur_ps"] for s in tables.rows["slice"] if s["op_type"] == "MatMul")
     whole = sum(s["dur_ps"] for s in tables.rows["slice"])
     assert (row["severity"], row["op_type"], row["op"], row["impact_ps"]) == ("low", "MatMul", "a", spent)
@@ -536,12 +532,12 @@ def test_dominant_op():
     assert (row["slices"], row["runs"], row["largest_share"]) == (2, 2, None)
     for part in tables.rows["step_part"]:
         part["label"] = "python"
-    assert found(tables, ("dominant_op",)) == {}
+    assert not rows_of("dominant_op", tables)
     for part in tables.rows["step_part"]:
         part["label"] = "compute"
     for source in tables.rows["source"]:
         source["producer"] = "unknown"  # whatever somebody drew, like the steps themselves, is no op
-    assert found(tables, ("dominant_op",)) == {}
+    assert not rows_of("dominant_op", tables)
 
 
 @pytest.mark.parametrize(
@@ -558,9 +554,8 @@ def test_fewer_bits_are_for_products_on_devices_and_compilers_for_short_ops(
     track: str, op_type: str, fewer_bits: str | None, fuses: bool
 ) -> None:
     tables = draw(f"step train : [s0.................]\n{track} : [a:{op_type}..........]")
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
-    (row,) = found(tables, ("dominant_op",))["dominant_op"]
+    tables.fill_steps("compute")
+    (row,) = rows_of("dominant_op", tables)
     assert (row["op_type"], row["fewer_bits"]) == (op_type, fewer_bits)
     assert row["mean_ps"] == (tables.rows["slice"][0]["dur_ps"] if fuses else None)
 
@@ -581,9 +576,8 @@ def test_an_op_weighs_little_with_less_than_half_of_the_time_or_as_a_product(
     others = "".join(f"[{op}{'.' * ((100 - units) // 2 - 4)}]" for op in ("b:A", "c:B"))
     ops = f"[a:{op_type}{'.' * (units - 24)}]"
     tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : {ops}{others}")
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
-    (row,) = found(tables, ("dominant_op",))["dominant_op"]
+    tables.fill_steps("compute")
+    (row,) = rows_of("dominant_op", tables)
     assert row["severity"] == severity
 
 
@@ -593,27 +587,25 @@ def test_an_op_weighs_little_with_less_than_half_of_the_time_or_as_a_product(
 )
 def test_a_product_is_one_whatever_library_runs_it(op_name: str, severity: str) -> None:
     tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : [k.1:k{'.' * 80}]")
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
+    tables.fill_steps("compute")
     facts = {"opcode": "fusion", "fusion_kind": "kCustom", "op_name": op_name}
     tables.add("hlo_instruction", source_id=0, module_id=0, name="k.1", **facts)
-    (row,) = found(tables, ("dominant_op",))["dominant_op"]
+    (row,) = rows_of("dominant_op", tables)
     assert row["severity"] == severity
 
 
 def test_steps_that_are_single_short_calls_are_launched_one_by_one():
     """A loop over rows, each of which is a call of a jitted function, and so a step by itself."""
     tables = draw("step train : [s.....][s.....][s.....]\ncpu/python thread : [PjitFunction(f)..]")
-    for step in tables.rows["step_stored"]:
-        tables.add("step_part", step_id=step["id"], label="dispatch", dur_ps=step["dur_ps"])
-    assert found(tables, ("per_op_dispatch",)) == {}, "most steps launch nothing"
+    tables.fill_steps("dispatch")
+    assert not rows_of("per_op_dispatch", tables), "most steps launch nothing"
     for _ in range(2):
         tables.add("slice", **{**tables.rows["slice"][0], "id": None})
-    (row,) = found(tables, ("per_op_dispatch",))["per_op_dispatch"]
+    (row,) = rows_of("per_op_dispatch", tables)
     assert (row["launches"], row["severity"]) == (1, "high")
     for step in tables.rows["step_stored"]:
         step["dur_ps"] = 3_000_000_000
-    assert found(tables, ("per_op_dispatch",)) == {}, "a step of 3 ms is no call of a row"
+    assert not rows_of("per_op_dispatch", tables), "a step of 3 ms is no call of a row"
 
 
 def test_few_and_no_steps():
@@ -682,27 +674,27 @@ def test_no_share_is_more_than_the_whole(tables, crowd):
 
 def test_far_from_peak():
     tables = made_recordings.an_op_far_from_its_peak()
-    (row,) = found(tables, ("far_from_peak",))["far_from_peak"]
+    (row,) = rows_of("far_from_peak", tables)
     assert row["severity"] == "medium"
     assert row["impact_ps"] == 18 * UNIT_PS
     assert row["roof_share"] == 0.25
     assert (row["what"], row["limited_by"], row["executions"]) == ("aten::mm", "the arithmetic", 1)
     tables.rows["op_cost"][0].update(file="train.py", line=48)
-    assert found(tables, ("far_from_peak",))["far_from_peak"][0]["what"] == "train.py:48"
+    assert rows_of("far_from_peak", tables)[0]["what"] == "train.py:48"
     tables.add("broken_law", law="one_after_another", number=1, of_number=2, said="they overlap")
-    assert found(tables, ("far_from_peak",)) == {}
+    assert not rows_of("far_from_peak", tables)
 
 
 def test_products_without_tensor_cores():
     """Those that they compute are none, nor is any on a device whose tensor cores take no such floats."""
     tables = made_recordings.products_without_tensor_cores(2)
-    (row,) = found(tables, ("products_without_tensor_cores",))["products_without_tensor_cores"]
+    (row,) = rows_of("products_without_tensor_cores", tables)
     took = [len(f"[{kernel}]") * UNIT_PS for kernel in SGEMM]
     assert (row["impact_ps"], row["kernels"], row["kernel"]) == (sum(took), 2, SGEMM[1].rstrip("."))
     (window_ps,) = {step["dur_ps"] for step in tables.rows["step_stored"]}
     assert row["share"] == pytest.approx(sum(took) / window_ps)
     tables.rows["device"][0]["args_json"] = '{"computeMajor":7}'
-    assert found(tables, ("products_without_tensor_cores",)) == {}
+    assert not rows_of("products_without_tensor_cores", tables)
 
 
 SGEMM = ("ampere_sgemm_128x64_tn", "sm80_xmma_gemm_f32f32_f32f32_f32_tn" + "." * 40)
