@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from stepscope.instruments.pipeline.calls import StageCall, read
@@ -38,6 +40,14 @@ class Drawn:
         if parent is not None:
             args["parent_id"] = parent
         self.add(track, f"Iterator::{name}", begin, length, id=id, name=user, **args)
+
+    def take(self, begin: float, length: float, stage: str = "", user: str = "", /,
+             root: Mapping[str, Any] = MappingProxyType({}), **args: Any) -> None:  # fmt: skip
+        """The program takes a batch: a call of the root, 1, and of the stage within it, 2, if one is named."""
+        self.add(LOOP, "IteratorGetNextOp::DoCompute", begin, length)
+        self.call(LOOP, "Root", begin, length, 1, **root)
+        if stage:
+            self.call(LOOP, stage, begin, length, 2, 1, user, **args)
 
     def chain(self, *stages: tuple[str, str]) -> Drawn:
         """A call of each stage within the one before it: its name, and what the program wrote."""

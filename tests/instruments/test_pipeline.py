@@ -91,9 +91,7 @@ def test_bursts_count_where_medians_hide_them() -> None:
     at = 0.0
     for i in range(10):
         wait = 40 if i == 5 else 0.05
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, wait)
-        drawn.call(LOOP, "Root", at, wait, 1)
-        drawn.call(LOOP, "Root::Shuffle", at, wait, 2, 1, "ShuffleDatasetV3:1")
+        drawn.take(at, wait, "Root::Shuffle", "ShuffleDatasetV3:1")
         times.append(replace(steps(1, wait + 4)[0], ts_ps=round(at * MS), end_ps=round((at + wait + 4) * MS)))
         at += wait + 4
     diagnosis = diagnose(drawn.calls(), times)
@@ -108,9 +106,7 @@ def with_functions() -> Drawn:
     drawn = Drawn()
     for i in range(10):
         at = 10 * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 9)
-        drawn.call(LOOP, "Root", at, 9, 1)
-        drawn.call(LOOP, "Root::Prefetch", at, 9, 2, 1)
+        drawn.take(at, 9, "Root::Prefetch")
         drawn.add(RUNNER, "PrefetchProduce", at, 10)
         drawn.call(RUNNER, "Root::Prefetch::Map", at, 10, 3, 2, "MapDataset:2")
         drawn.call(RUNNER, "Root::Prefetch::Map::Map", at, 6, 4, 3, "MapDataset:1")
@@ -351,8 +347,7 @@ def test_a_filter_behind_a_slow_map_can_be_moved() -> None:
     drawn = Drawn()
     for i in range(10):
         at = 10 * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
-        drawn.call(LOOP, "Root", at, 8, 1)
+        drawn.take(at, 8)
         for j in range(4):
             drawn.call(LOOP, "Root::Filter", at + 2 * j, 2, 2, 1, "FilterDataset:2")
         for j in range(10):
@@ -398,9 +393,7 @@ def branches(first: float, second: float) -> Drawn:
     drawn = Drawn()
     for i in range(10):
         at = 10 * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
-        drawn.call(LOOP, "Root", at, 8, 1)
-        drawn.call(LOOP, "Root::Zip", at, 8, 2, 1, "ZipDataset:3")
+        drawn.take(at, 8, "Root::Zip", "ZipDataset:3")
         for j, work in ((0, first), (1, second)):
             name, runner, function = f"Root::Zip[{j}]::ParallelMapV2", f"{RUNNER}{j}", -100 * i - j - 1
             threads = {"parallelism": 1, "threadpool_size": 4}
@@ -433,9 +426,7 @@ def test_where_no_stage_needs_long_none_is_named() -> None:
     """The program waits for a third of each step although the pipeline could deliver three times as fast."""
     drawn = Drawn()
     for i in range(10):
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 9 * i, 3)
-        drawn.call(LOOP, "Root", 9 * i, 3, 1)
-        drawn.call(LOOP, "Root::Prefetch", 9 * i, 3, 2, 1, "PrefetchDataset:2")
+        drawn.take(9 * i, 3, "Root::Prefetch", "PrefetchDataset:2")
         drawn.add(RUNNER, "PrefetchProduce", 9 * i, 1)
         drawn.call(RUNNER, "Root::Prefetch::Map", 9 * i, 1, 3, 2, "MapDataset:1")
     found = diagnose(drawn.calls(), steps(10, 9))
@@ -450,9 +441,7 @@ def test_a_repeat_that_makes_its_input_anew_has_no_work_to_halve() -> None:
     drawn, begins, lasting = Drawn(), 0.0, []
     for i in range(10):
         anew = 60.0 if i == 6 else 0.0
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", begins, 4 + anew)
-        drawn.call(LOOP, "Root", begins, 4 + anew, 1)
-        drawn.call(LOOP, "Root::ForeverRepeat", begins, 4 + anew, 2, 1, "RepeatDataset:2")
+        drawn.take(begins, 4 + anew, "Root::ForeverRepeat", "RepeatDataset:2")
         drawn.call(LOOP, "Root::ForeverRepeat::Map", begins + anew, 4, 3, 2, "MapDataset:1")
         drawn.call(LOOP, "Root::ForeverRepeat::Map::Range", begins + anew, 1, 4, 3, "RangeDataset:0")
         lasting.append(StepTime(round(begins * MS), round((begins + anew + 6) * MS), True, "marker"))

@@ -27,9 +27,7 @@ def bursting(number: int = 10, elements: int = 8, work: float = 4, program: floa
     step = program + wait
     for i in range(number):
         at = i * step
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, wait)
-        drawn.call(LOOP, "Root", at, wait, 1, **root)
-        drawn.call(LOOP, "Root::BatchV2", at, wait, 2, 1, "BatchDatasetV2:2", batch_size=elements)
+        drawn.take(at, wait, "Root::BatchV2", "BatchDatasetV2:2", root=root, batch_size=elements)
         for j in range(elements):
             # Two are there when they are asked for, the others come two by two.
             due = at + max((j - 2) // 2 * work, 0)
@@ -103,9 +101,7 @@ def test_a_batch_is_as_large_as_the_recording_says() -> None:
 def _prefetched(user: str, **args: int) -> Drawn:
     drawn = Drawn()
     for i in range(10):
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 10 * i, 8)
-        drawn.call(LOOP, "Root", 10 * i, 8, 1)
-        drawn.call(LOOP, "Root::Prefetch", 10 * i, 8, 2, 1, user, **args)
+        drawn.take(10 * i, 8, "Root::Prefetch", user, **args)
         inside = LOOP if args else RUNNER
         drawn.call(inside, "Root::Prefetch::Map", 10 * i, 8, 3, 2, "MapDataset:1")
         drawn.call(inside, "Root::Prefetch::Map::Range", 10 * i, 0.1, 4, 3, "RangeDataset:0")
@@ -137,9 +133,7 @@ def test_a_prefetch_of_nothing_is_none() -> None:
 def test_a_prefetch_that_other_stages_come_behind() -> None:
     drawn = Drawn()
     for i in range(10):
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 10 * i, 6)
-        drawn.call(LOOP, "Root", 10 * i, 6, 1)
-        drawn.call(LOOP, "Root::Map", 10 * i, 6, 2, 1, "MapDataset:2")
+        drawn.take(10 * i, 6, "Root::Map", "MapDataset:2")
         drawn.call(LOOP, "Root::Map::Prefetch", 10 * i, 0.1, 3, 2, "PrefetchDataset:1")
         drawn.call(RUNNER, "Root::Map::Prefetch::Range", 10 * i, 0.1, 4, 3, "RangeDataset:0")
     found = diagnose(drawn.calls(), steps(10, 10))
@@ -182,9 +176,7 @@ def _listing(names: int, buffer: int, reader: str = "TFRecord") -> Drawn:
     root = "Root::FlatMap"
     for i in range(4):
         at = 10 * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
-        drawn.call(LOOP, "Root", at, 8, 1)
-        drawn.call(LOOP, root, at, 8, 2, 1, "FlatMapDataset:2")
+        drawn.take(at, 8, root, "FlatMapDataset:2")
         drawn.call(LOOP, f"{root}::Shuffle", at, 6, 100 + i, 2, "ShuffleDatasetV3:1", buffer_size=buffer)
         for j in range(names):
             drawn.call(
@@ -239,9 +231,7 @@ def _filtered(python: bool, source: str = "Range", **root: int) -> Drawn:
     end = "Root::Prefetch::BatchV2"
     for i in range(10):
         at = 20 * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 18)
-        drawn.call(LOOP, "Root", at, 18, 1, **root)
-        drawn.call(LOOP, "Root::Prefetch", at, 18, 2, 1, "PrefetchDataset:3")
+        drawn.take(at, 18, "Root::Prefetch", "PrefetchDataset:3", root=root)
         drawn.add(RUNNER, "PrefetchProduce", at, 18.3)
         drawn.call(RUNNER, end, at, 18.3, 3, 2, "BatchDatasetV2:2", batch_size=4)
         drawn.call(RUNNER, f"{end}::Filter", at, 18.2, 4, 3, "FilterDataset:1")
@@ -286,12 +276,11 @@ def _reading(files: int, epochs: int = 2, **interleave: object) -> Drawn:
     drawn = Drawn()
     kind = "ParallelInterleaveV4" if interleave else "FlatMap"
     user = "ParallelInterleaveDatasetV4:1" if interleave else "FlatMapDataset:1"
+    pool = {"threadpool_size": 4, "cpu_budget": 4}
     for i in range(epochs):
         for j in range(files):
             at = 10 * (i * files + j)
-            drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
-            drawn.call(LOOP, "Root", at, 8, 1, threadpool_size=4, cpu_budget=4)
-            drawn.call(LOOP, "Root::Prefetch", at, 8, 2, 1, "PrefetchDataset:2")
+            drawn.take(at, 8, "Root::Prefetch", "PrefetchDataset:2", root=pool)
             drawn.add(RUNNER, "PrefetchProduce", at, 8.5)
             drawn.call(RUNNER, f"Root::Prefetch::{kind}", at, 8.5, 50 + i, 2, user, **interleave)
             inside = f"{RUNNER}9" if interleave else RUNNER

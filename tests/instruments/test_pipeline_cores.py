@@ -92,9 +92,7 @@ def _uneven_steps() -> Diagnosis:
     drawn = Drawn()
     for i in range(20):
         at, wait = 12.0 * i, 4.0 * (i % 2)
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, wait)
-        drawn.call(LOOP, "Root", at, wait, 1)
-        drawn.call(LOOP, "Root::Prefetch", at, wait, 2, 1)
+        drawn.take(at, wait, "Root::Prefetch")
         drawn.call(RUNNER, "Root::Prefetch::Map", at, 10.0, 3, 2, "MapDataset:1")
     return diagnose(drawn.calls(), steps(20, 12.0))
 
@@ -112,9 +110,7 @@ def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> No
     drawn = Drawn()
     for i in range(20):
         at, function = 10.0 * i, -i - 1
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8.0)
-        drawn.call(LOOP, "Root", at, 8.0, 1)
-        drawn.call(LOOP, "Root::Prefetch", at, 8.0, 2, 1, "PrefetchDataset:3")
+        drawn.take(at, 8.0, "Root::Prefetch", "PrefetchDataset:3")
         drawn.add(RUNNER, "PrefetchProduce", at - 2, 10.0)
         drawn.call(RUNNER, "Root::Prefetch::MapAndBatch", at - 2, 10.0, 3, 2, "MapAndBatch:2", parallelism=1)
         drawn.add(f"{RUNNER}0", "MapAndBatchProduce", at - 2, 0.1)
@@ -171,8 +167,7 @@ def beside(number: int = 20, work: float = 6, program: float = 10) -> tuple[Draw
     drawn = Drawn()
     for i in range(number):
         at = i * program
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 0.1)
-        drawn.call(LOOP, "Root", at, 0.1, 1)
+        drawn.take(at, 0.1)
         drawn.call(LOOP, "Root::Prefetch", at, 0.05, 2, 1)
         drawn.call(RUNNER, "Root::Prefetch::Map", at, work, 3, 2, "MapDataset:1")
     return drawn, steps(number, program)

@@ -23,9 +23,7 @@ def mapped(kernel: float | None, elements: int = 8, python: bool = False) -> dic
     drawn = Drawn()
     for i in range(10):
         at = (elements + 2) * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, elements)
-        drawn.call(LOOP, "Root", at, elements, 1)
-        drawn.call(LOOP, "Root::BatchV2", at, elements, 2, 1, "BatchDatasetV2:2")
+        drawn.take(at, elements, "Root::BatchV2", "BatchDatasetV2:2")
         for k in range(elements):
             call = -100 * i - k - 1
             drawn.call(LOOP, "Root::BatchV2::Map", at + k, 1, 3, 2, "MapDataset:1")

@@ -107,9 +107,7 @@ def test_branches_of_a_zip_keep_apart() -> None:
         node(1, "Root", (2,)), node(2, "Zip", (3, 4)), node(3, "Map", ms=10), node(4, "Map", ms=40),
     )  # fmt: skip
     drawn = Drawn()
-    drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 0, 10)
-    drawn.call(LOOP, "Root", 0, 10, 1)
-    drawn.call(LOOP, "Root::Zip", 0, 10, 2, 1)
+    drawn.take(0, 10, "Root::Zip")
     drawn.call(LOOP, "Root::Zip[0]::Map", 0, 2, 3, 2)
     drawn.call(LOOP, "Root::Zip[1]::Map", 2, 7, 4, 2)
     loads = diagnose(drawn.calls(), steps(1, 12), beside=CaptureEvidence(models=nodes(proto))).loads
@@ -123,9 +121,7 @@ def test_the_model_counts_what_a_trace_shows_in_pieces() -> None:
     drawn = Drawn()
     for i in range(10):
         at = 20 * i
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 15)
-        drawn.call(LOOP, "Root", at, 15, 1)
-        drawn.call(LOOP, "Root::ParallelMapV2", at, 15, 2, 1, "MapDataset:1", parallelism=2, cpu_budget=2)
+        drawn.take(at, 15, "Root::ParallelMapV2", "MapDataset:1", parallelism=2, cpu_budget=2)
         drawn.add(RUNNER, "InstantiatedCapturedFunction::RunAsync", at, 0.1, id=i + 5)
         drawn.call(RUNNER, "Root::ParallelMapV2::Range", at, 0.1, 3, 2, "RangeDataset:0")
         drawn.add(POOL, "ExecutorState::Process", at, 1, id=i + 5)

@@ -128,8 +128,7 @@ def fused() -> tuple[Diagnosis, list[UserStage]]:
     drawn = Drawn()
     for i in range(10):
         at, function = 10 * i, -i - 1
-        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
-        drawn.call(LOOP, "Root", at, 8, 1)
+        drawn.take(at, 8)
         drawn.call(LOOP, "Root::MapAndBatch", at, 8, 2, 1, "fused(MapDataset:1,BatchDatasetV2:2)",
                    parallelism=2, cpu_budget=2)  # fmt: skip
         drawn.add(RUNNER, "MapAndBatchProduce", at, 0.1)
