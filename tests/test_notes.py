@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import stepscope
 from stepscope.messages import NOTES
+from tests.asked import ask
 from tests.formats.pprof_reference import wire, write
 
 STEP = '{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}'
@@ -80,8 +80,7 @@ def test_the_smallest_recording_with_a_note(slug: str, tmp_path: Path) -> None:
     assert slug in NOTES
     path = tmp_path / "recording"
     path.write_bytes(RECORDINGS[slug])
-    with stepscope.open(path, cache=False) as trace:
-        told = dict(trace.query("SELECT slug, detail FROM source_note").rows())
+    told = dict(ask(path, "SELECT slug, detail FROM source_note"))
     assert slug in told
     assert re.search(r"\w", told[slug])
     assert "_" not in told[slug].split()[0]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import stepscope
 from stepscope.messages import NOTES
 from tests import test_notes
+from tests.asked import ask
 from tests.crc import masked_crc32c
 from tests.formats.pprof_reference import wire
 
@@ -160,8 +160,7 @@ def test_the_smallest_recording_with_a_note(slug: str, tmp_path: Path) -> None:
     path = tmp_path / "recording"
     recording = RECORDINGS[slug]
     path.write_bytes(recording() if callable(recording) else recording)
-    with stepscope.open(path, cache=False) as trace:
-        told = dict(trace.query("SELECT slug, detail FROM source_note").rows())
+    told = dict(ask(path, "SELECT slug, detail FROM source_note"))
     assert slug in told
     assert told[slug].strip()
 

@@ -14,6 +14,7 @@ from stepscope import attach
 from stepscope.attach import kernel, py_spy, started_program, tools
 from stepscope.cli import main
 from stepscope.session import trace
+from tests.asked import ask
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -159,8 +160,7 @@ def test_a_process_is_sampled(
     rows = {row["function"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
     assert 0.3 < rows["spins"]["total_share"] < 0.7  # one of two threads is in it all the time
     assert rows["waits"]["total_share"] > 0.3
-    with trace.open(out, cache=False) as opened:
-        names = {row[0] for row in opened.query("SELECT DISTINCT thread_name FROM stack_sample").rows()}
+    names = {row[0] for row in ask(out, "SELECT DISTINCT thread_name FROM stack_sample")}
     assert {"MainThread", "waiting"} <= names
     assert main(["attach", str(busy.pid), "--seconds", "1", "-o", str(out)]) == 2
     assert "--force" in capsys.readouterr().err

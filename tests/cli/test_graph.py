@@ -10,6 +10,7 @@ import pytest
 from stepscope.cli import main
 from stepscope.instruments.graphs import Hierarchy
 from stepscope.session import trace
+from tests.asked import ask
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import data
 from tests.presenters.hostile import HOSTILE
@@ -100,8 +101,7 @@ def test_a_way_and_the_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     told = json.loads(printed(capsys, path, "--path", "x", "layer_1/MatMul", "--format", "json"))
     rows = told["sections"][0]["table"]["rows"]
     assert [row["name"] for row in rows] == ["x", "layer_0/MatMul", "layer_0/Relu", "layer_1/MatMul"]
-    with trace.open(STEPS, cache=False) as opened:
-        graphs = opened.query("SELECT graph, COUNT(*) FROM node GROUP BY graph").rows()
+    graphs = ask(STEPS, "SELECT graph, COUNT(*) FROM node GROUP BY graph")
     listed = printed(capsys, str(STEPS), "--list", "--format", "csv").splitlines()[1:]
     assert sorted(line.split(",")[1] for line in listed) == sorted(name for name, _ in graphs)
     other = printed(capsys, str(STEPS), "--graph", "partition/0")

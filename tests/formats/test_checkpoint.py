@@ -18,6 +18,7 @@ from stepscope.formats import HEAD_BYTES, checkpoint, recognise
 from stepscope.formats._checkpoint_roles import roles_of
 from stepscope.session import trace
 from tests import corpus
+from tests.asked import ask
 from tests.crc import masked_crc32c
 from tests.each import each
 
@@ -55,8 +56,7 @@ def test_tensors_are_those_that_tensorflow_lists(path: Path) -> None:
     reader = checkpoint_utils.NewCheckpointReader(str(path).removesuffix(".index"))
     wanted = {name: list(shape) for name, shape in reader.get_variable_to_shape_map().items()}
     types = {name: dtype.name for name, dtype in reader.get_variable_to_dtype_map().items()}
-    with trace.open(str(path), cache=False) as opened:
-        rows = opened.query("select name, dtype, shape, elements from checkpoint_tensor").rows()
+    rows = ask(path, "select name, dtype, shape, elements from checkpoint_tensor")
     assert {name: json.loads(shape) for name, _, shape, _ in rows} == wanted
     assert {name: dtype for name, dtype, _, _ in rows} == types
     assert all(elements == math.prod(json.loads(shape)) for _, _, shape, elements in rows)
@@ -149,8 +149,7 @@ def test_a_lake_keeps_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["ingest", str(SAMPLES / "v2.ckpt-7.index"), "--lake", lake]) == 0
     capsys.readouterr()
     assert main(["query", lake, "select sum(bytes) from checkpoint_tensor", "--format", "csv"]) == 0
-    with trace.open(str(SAMPLES / "v2.ckpt-7"), cache=False) as opened:
-        wanted = opened.query("select sum(bytes) from checkpoint_tensor").rows()[0][0]
+    wanted = ask(SAMPLES / "v2.ckpt-7", "select sum(bytes) from checkpoint_tensor")[0][0]
     assert str(wanted) in capsys.readouterr().out
 
 
@@ -261,8 +260,7 @@ def test_false_sizes_take_no_memory(name: str, tmp_path: Path) -> None:
         assert found.tensors() == [("w", "float32", [2**40, 2**40], 2**62, 1)]
         with pytest.raises(_core.CoreError):
             found.read("w")
-        with trace.open(str(path), cache=False) as opened:
-            assert opened.query("select elements, bytes from checkpoint_tensor").rows() == [(None, 2**62)]
+        assert ask(path, "select elements, bytes from checkpoint_tensor") == [(None, 2**62)]
     else:
         with pytest.raises(_core.CoreError) as raised:
             _core.Checkpoint(str(path))

@@ -8,6 +8,7 @@ import stepscope
 from stepscope import library
 from stepscope.formats import chrome_trace
 from tests import corpus
+from tests.asked import ask
 from tests.formats.test_chrome_trace import decode, rows
 
 
@@ -279,10 +280,10 @@ def test_as_many_accelerators_as_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     properties = [5, None, *about, {"id": 3, "name": "a second one"}]
     path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": properties, "traceEvents": events}))
-    with stepscope.open(path, cache=False) as opened:
-        rows = opened.query(
-            "SELECT d.name, d.args_json FROM track AS t JOIN device AS d ON d.id = t.device_id"
-            " WHERE t.kind = 'device_stream'"
-        ).rows()
+    rows = ask(
+        path,
+        "SELECT d.name, d.args_json FROM track AS t JOIN device AS d ON d.id = t.device_id"
+        " WHERE t.kind = 'device_stream'",
+    )
     told = {name: json.loads(args)["name"] for name, args in rows}
     assert told == {f"GPU {number}": f"accelerator {number}" for number in range(300)}

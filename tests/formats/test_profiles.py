@@ -16,6 +16,7 @@ from stepscope import formats
 from stepscope.cli import main
 from stepscope.formats import _profile_events, memory_timeline
 from tests import corpus
+from tests.asked import ask
 from tests.tiers import cases
 
 SAMPLES = corpus.SAMPLES / "profile"
@@ -23,8 +24,7 @@ MS = 10**9
 
 
 def slices(path: Path, sql: str = "SELECT name, ts_ps, dur_ps, depth FROM slice ORDER BY id") -> list[tuple]:
-    with stepscope.open(path, cache=False) as trace:
-        return trace.query(sql).rows()
+    return ask(path, sql)
 
 
 def test_speedscope():

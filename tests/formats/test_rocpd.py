@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope.errors import StepscopeError
+from tests.asked import ask
 
 NS = 1000
 SLICES = """
@@ -17,8 +17,7 @@ SLICES = """
 
 
 def rows(path: Path, sql: str = SLICES) -> list[tuple[Any, ...]]:
-    with stepscope.open(path, cache=False) as trace:
-        return trace.query(sql).rows()
+    return ask(path, sql)
 
 
 def database(path: Path, *statements: str) -> Path:

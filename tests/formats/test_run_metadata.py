@@ -15,6 +15,7 @@ import stepscope
 from stepscope import _core
 from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
 from tests import corpus
+from tests.asked import ask
 from tests.each import each
 from tests.formats import reference_step_stats as reference
 from tests.tiers import cases, some
@@ -391,8 +392,7 @@ def test_an_address_keeps_its_bits(address: int, tmp_path: Path) -> None:
     (tmp_path / "run_meta_1.pb").write_bytes(message.SerializeToString())
     stepscope.ingest([tmp_path / "run_meta_1.pb"], tmp_path / "lake")
     for path in ("run_meta_1.pb", "lake"):
-        with stepscope.open(tmp_path / path, cache=False) as trace:
-            assert trace.query("SELECT address FROM tensor").rows() == [(row["address"],)]
+        assert ask(tmp_path / path, "SELECT address FROM tensor") == [(row["address"],)]
 
 
 def test_hostile_files_end_in_an_error_or_a_note() -> None:

@@ -16,7 +16,7 @@ from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.formats import HEAD_BYTES
 from stepscope.formats.torch_checkpoint import MAGIC as MAGIC_PICKLE
-from stepscope.session import trace
+from tests.asked import ask
 
 QUERY = "select name, dtype, shape, elements, bytes, slices, role from checkpoint_tensor order by id"
 MAGIC, VERSION = 0x1950A86A20F9469CFC6C, 1001
@@ -109,8 +109,7 @@ def archive(path: Path, value: Any) -> Path:
 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
-    with trace.open(str(path), cache=False) as opened:
-        return [tuple(row) for row in opened.query(QUERY).rows()]
+    return [tuple(row) for row in ask(path, QUERY)]
 
 
 TRAINING = {
@@ -166,8 +165,7 @@ def test_parameters_that_are_kept_once_count_once(tmp_path: Path, capsys: pytest
     assert main([str(path), "--no-cache"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "8 tensors, 1.66 KiB; 204 parameters of the model in 808 B" in said
-    with trace.open(str(path), cache=False) as opened:
-        notes = opened.query("select slug, events, detail from source_note").rows()
+    notes = ask(path, "select slug, events, detail from source_note")
     assert notes == [("shared-values", 1, "model.head.weight is kept as model.wte.weight")]
 
 
@@ -179,8 +177,7 @@ def test_a_view_brings_its_whole_storage(tmp_path: Path) -> None:
         ("row", "float32", "[3]", 3, 3988),
         ("next", "float32", "[3]", 3, 12),
     ]
-    with trace.open(str(path), cache=False) as opened:
-        ((slug, detail),) = opened.query("select slug, detail from source_note").rows()
+    ((slug, detail),) = ask(path, "select slug, detail from source_note")
     assert slug == "storage-kept-whole"
     assert "3.88 KiB of it are in no tensor" in detail
 
@@ -259,8 +256,7 @@ def test_an_archive_of_recordings_is_still_opened(tmp_path: Path) -> None:
     path = tmp_path / "traces.zip"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("a/trace.json", json.dumps([{"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 1}]))
-    with trace.open(str(path), cache=False) as opened:
-        assert opened.query("select count(*) from slice").rows() == [(1,)]
+    assert ask(path, "select count(*) from slice") == [(1,)]
 
 
 HEADER = {
@@ -287,8 +283,7 @@ def test_safetensors_are_listed(tmp_path: Path) -> None:
 
 def test_values_that_are_cut_off_are_counted(tmp_path: Path) -> None:
     path = safetensors(tmp_path / "model.safetensors", HEADER, 20)
-    with trace.open(str(path), cache=False) as opened:
-        notes = opened.query("select slug, events from source_note").rows()
+    notes = ask(path, "select slug, events from source_note")
     assert notes == [("missing-values", 2)]
 
 

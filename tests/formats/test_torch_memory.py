@@ -13,6 +13,7 @@ import stepscope
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
+from tests.asked import ask
 
 KIB = 1024
 STATE_BYTES = 4 * KIB - 100
@@ -100,8 +101,7 @@ def test_what_is_held_in_the_end(tmp_path):
 def test_times_that_lack_are_told(tmp_path):
     value = snapshot()
     value["device_traces"][0][1].pop("time_us")
-    with stepscope.open(written(tmp_path / "old.pickle", value), cache=False) as trace:
-        lost = trace.query("SELECT events_lost FROM source").rows()
+    lost = ask(written(tmp_path / "old.pickle", value), "SELECT events_lost FROM source")
     assert lost == [(1,)]
 
 

@@ -43,7 +43,7 @@ class Drawn:
 
     def take(self, begin: float, length: float, stage: str = "", user: str = "", /,
              root: Mapping[str, Any] = MappingProxyType({}), **args: Any) -> None:  # fmt: skip
-        """The program takes a batch: a call of the root, 1, and of the stage within it, 2, if one is named."""
+        """The program takes a batch: a call of the root, 1, and of a stage within it, 2, if one is named."""
         self.add(LOOP, "IteratorGetNextOp::DoCompute", begin, length)
         self.call(LOOP, "Root", begin, length, 1, **root)
         if stage:

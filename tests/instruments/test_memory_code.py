@@ -14,6 +14,7 @@ from stepscope.cli import main
 from stepscope.code_lines import CodeLine, innermost
 from stepscope.formats import _op_log
 from tests import corpus
+from tests.asked import ask
 from tests.later import proto
 
 TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
@@ -144,11 +145,10 @@ def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.Captu
 
 
 def notes_on(folder: Path) -> list[tuple[Any, ...]]:
-    with stepscope.open(folder, cache=False) as opened:
-        return opened.query(
-            "SELECT events, first_offset, detail FROM source_note"
-            " WHERE slug = 'op-log-unread' ORDER BY detail"
-        ).rows()
+    return ask(
+        folder,
+        "SELECT events, first_offset, detail FROM source_note WHERE slug = 'op-log-unread' ORDER BY detail",
+    )
 
 
 def test_op_logs_that_are_not_read_are_told(
@@ -205,8 +205,7 @@ def test_stacks_of_pytorch(tmp_path: Path) -> None:
         {**memory, "tid": 2, "ts": 85, "args": args(16, 3)},
     ]
     (tmp_path / "t.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-    with stepscope.open(tmp_path / "t.json", cache=False) as opened:
-        rows = opened.query("SELECT bytes, op_name, file, line FROM buffer ORDER BY bytes DESC").rows()
+    rows = ask(tmp_path / "t.json", "SELECT bytes, op_name, file, line FROM buffer ORDER BY bytes DESC")
     assert rows == [
         (64, "aten::mm", "train.py", 7),
         (32, "train.py(1): <module>", "train.py", 1),

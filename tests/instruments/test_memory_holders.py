@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope.cli import main
 from stepscope.code_lines import CodeLine, innermost
 from stepscope.instruments import python_frame
 from stepscope.instruments.memory import moves
 from stepscope.session import trace
+from tests.asked import ask
 from tests.growth import calls
 
 NAMES = (
@@ -55,8 +55,9 @@ def test_a_call_that_is_over_holds_nothing(tmp_path: Path) -> None:
         given_at(70, address=2),
         given_at(95, address=3),
     ]
-    with stepscope.open(written(tmp_path / "t.json", events), cache=False) as opened:
-        rows = opened.query("SELECT op_name, file, line FROM buffer ORDER BY born_ps").rows()
+    rows = ask(
+        written(tmp_path / "t.json", events), "SELECT op_name, file, line FROM buffer ORDER BY born_ps"
+    )
     assert rows == [("aten::mm", "train.py", 7), (NAMES[1], "train.py", 7), (NAMES[0], "train.py", 1)]
 
 

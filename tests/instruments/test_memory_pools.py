@@ -12,15 +12,16 @@ from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.pools import Fragmentation, fragmentation, rounded_up
 from stepscope.report.memory_sentences import sentences
 from tests import corpus
+from tests.asked import ask
 
 
 def recorded_fragmentation(path: Path) -> list[tuple[int, float]]:
     """Time and fragmentation of each event."""
-    with stepscope.open(path, cache=False) as opened:
-        rows = opened.query(
-            "SELECT ts_ps, args_json FROM slice WHERE name IN ('MemoryAllocation', 'MemoryDeallocation')"
-            " ORDER BY ts_ps, id"
-        ).rows()
+    rows = ask(
+        path,
+        "SELECT ts_ps, args_json FROM slice WHERE name IN ('MemoryAllocation', 'MemoryDeallocation')"
+        " ORDER BY ts_ps, id",
+    )
     return [(ts, json.loads(text)["fragmentation"]) for ts, text in rows]
 
 

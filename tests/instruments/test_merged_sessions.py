@@ -8,6 +8,7 @@ import pytest
 
 from stepscope import library
 from stepscope.session import trace
+from tests.asked import ask
 
 _CPU, _GPU = "/job:localhost/replica:0/task:0/cpu:0", "/job:localhost/replica:0/task:0/gpu:0"
 
@@ -30,8 +31,7 @@ def _steps(
     ]  # fmt: skip
     path = folder / "timeline.json"
     path.write_text(json.dumps({"traceEvents": [*names, *ops]}))
-    with trace.open(path, cache=False) as opened:
-        found = opened.query("SELECT ts_ps, dur_ps, recovered_from FROM step ORDER BY ts_ps").rows()
+    found = ask(path, "SELECT ts_ps, dur_ps, recovered_from FROM step ORDER BY ts_ps")
     return [(ts // 10**6, dur // 10**6, how) for ts, dur, how in found]
 
 
@@ -78,8 +78,7 @@ def _trained(begin: int, dur: int) -> list[tuple[str, str, int, int]]:
 
 
 def _kinds(folder: Path) -> list[str]:
-    with trace.open(folder / "timeline.json", cache=False) as opened:
-        return [kind for (kind,) in opened.query("SELECT kind FROM step ORDER BY ts_ps").rows()]
+    return [kind for (kind,) in ask(folder / "timeline.json", "SELECT kind FROM step ORDER BY ts_ps")]
 
 
 def test_runs_that_train_are_of_another_kind_than_those_beside_them(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
+from tests.asked import ask
 from tests.each import each
 from tests.formats.capture_folder import line, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
@@ -269,10 +270,10 @@ def test_a_capture_tells_them(tmp_path: Path) -> None:
     session = {"begin_unix_ns": 10**9, "end_unix_ns": 2 * 10**9, "cpu_ns": 15 * 10**8, "threads": threads}
     told = {"format": 1, "recorder": "stepscope 0.1", "started_unix_ns": 0, "ended_unix_ns": 3 * 10**9}
     write(folder, xplane=False, capture_json=json.dumps({**told, "sessions": [session, 7]}).encode())
-    with trace.open(folder, cache=False) as opened:
-        rows = opened.query(
-            "SELECT series, ts_ps, value FROM counter WHERE name = 'threads during recording' ORDER BY 1, 2"
-        ).rows()
+    rows = ask(
+        folder,
+        "SELECT series, ts_ps, value FROM counter WHERE name = 'threads during recording' ORDER BY 1, 2",
+    )
     assert [tuple(row) for row in rows] == [
         (series, at * 10**12, value)
         for series, value in (("process running", 1.5), ("program running", 1.0), ("program waiting", 0.5))

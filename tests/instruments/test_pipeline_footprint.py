@@ -12,7 +12,7 @@ from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.report import pipeline_changes
-from stepscope.session import trace
+from tests.asked import ask
 from tests.each import each
 from tests.formats.capture_folder import write
 from tests.instruments.pipelines import sequential
@@ -77,6 +77,5 @@ def test_a_capture_tells_elements(tmp_path: Path) -> None:
     chain.append({"position": 1, "transformation": "batch", "arguments": [3]})
     datasets = json.dumps([{"iterator": 0, "chain": chain}]).encode()
     folder = write(tmp_path / "capture", xplane=False, pipeline__datasets_json=datasets)
-    with trace.open(folder, cache=False) as opened:
-        rows = opened.query("SELECT args_json FROM user_stage ORDER BY position").rows()
+    rows = ask(folder, "SELECT args_json FROM user_stage ORDER BY position")
     assert [json.loads(row[0]) for row in rows] == [{"x": 1, "cardinality": 7}, {}]

@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
 from stepscope.report.stage_names import named
-from stepscope.session import trace
+from tests.asked import ask
 from tests.each import each
 from tests.formats.capture_folder import SMALL, model, node, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
@@ -318,8 +318,7 @@ def test_numbers_count_from_the_chains_own_source() -> None:
 
 def test_a_capture_names_the_line_and_the_machine(tmp_path: Path) -> None:
     folder = write(tmp_path / "c")
-    with trace.open(folder, cache=False) as opened:
-        rows = [tuple(row) for row in opened.query("SELECT user_stage, file, line FROM iterator").rows()]
+    rows = [tuple(row) for row in ask(folder, "SELECT user_stage, file, line FROM iterator")]
     assert any(file == "train.py" and line == 11 for name, file, line in rows if "Map" in str(name)), rows
 
 

@@ -14,6 +14,7 @@ from stepscope.lake.rows import ranks_of
 from stepscope.session.trace import open as open_trace
 from stepscope.sources.source import ByteLocation, Source
 from tests import corpus
+from tests.asked import ask
 from tests.each import each
 from tests.instruments.jobs import Job, job
 
@@ -118,11 +119,11 @@ def test_what_distributed_info_says(told: str, expected: tuple[int | None, int |
 
 @pytest.mark.repeats("reads recordings that do not ship")
 def test_horovod_says_when_each_rank_was_ready():
-    with open_trace(corpus.path("events/horovod_small.json"), cache=False) as trace:
-        rows = trace.query(
-            "SELECT participant, kind, matched_by, seen, wait_ps, transfer_ps, late_ps FROM collective "
-            "ORDER BY ts_ps"
-        ).rows()
+    rows = ask(
+        corpus.path("events/horovod_small.json"),
+        "SELECT participant, kind, matched_by, seen, wait_ps, transfer_ps, late_ps FROM collective "
+        "ORDER BY ts_ps",
+    )
     # By the file, in µs: when rank 2 and rank 0 are ready, and when the broadcast is done.
     late, transfer = (1412528278016 - 1412526048914) * 10**6, (1412528345766 - 1412528278016) * 10**6
     assert rows == [

@@ -17,6 +17,7 @@ from stepscope.instruments.tfprof import VIEWS, table
 from stepscope.library.statements import statement
 from stepscope.session import trace
 from tests import corpus
+from tests.asked import ask
 from tests.instruments import tfprof_drawings as drawn
 from tests.later import proto
 from tests.tiers import cases, some
@@ -291,11 +292,11 @@ def test_many_nodes(tmp_path: Path) -> None:
         node = graph.node.add(name=f"a{at % 7}/b{at % 311}/c{at}", op="VarHandleOp")
         node.attr["shape"].shape.dim.add(size=3)
     (tmp_path / "graph.pb").write_bytes(graph.SerializeToString())
-    with trace.open(tmp_path, cache=False) as found:
-        sums = found.query(
-            "SELECT view, sum(self_params), max(total_params), count(*) FROM tfprof_node"
-            " GROUP BY view ORDER BY view"
-        ).rows()
+    sums = ask(
+        tmp_path,
+        "SELECT view, sum(self_params), max(total_params), count(*) FROM tfprof_node"
+        " GROUP BY view ORDER BY view",
+    )
     scopes = 7 + 7 * 311
     assert sums == [
         ("graph", 3 * count, 3 * count, count + 1),

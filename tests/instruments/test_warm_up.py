@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import library
 from stepscope.instruments.step_kinds import WARM_UP_OTHERS
+from tests.asked import ask
 from tests.draw import Tables
 from tests.formats.pprof_reference import wire
 from tests.tiers import cases
@@ -140,8 +141,7 @@ def test_a_folder_and_a_lake_however_it_grew_say_the_same(tmp_path, order):
     folder.mkdir()
     paths = [timeline(folder, step, 900 if step == 0 else 100 + step) for step in range(5)]
     sql = "SELECT step, kind, averaged, reason FROM step ORDER BY step"
-    with stepscope.open(folder, cache=False) as trace:
-        wanted = trace.query(sql).rows()
+    wanted = ask(folder, sql)
     assert [row[:3] for row in wanted] == [(0, "warm_up", False)] + [
         (n, "unknown", True) for n in range(1, 5)
     ]
@@ -181,6 +181,5 @@ def test_the_first_of_files_without_numbers_is_the_one_that_began_first(tmp_path
         (tmp_path / "r9.pb").unlink()
         op = wire(1, b"a") + wire(2, begin + 9000) + wire(5, 34)
         (tmp_path / "r0.pb").write_bytes(wire(1, wire(1, wire(1, b"/device:CPU:0") + wire(2, op))))
-    with stepscope.open(tmp_path, cache=False) as trace:
-        found = trace.query("SELECT dur_ps FROM step WHERE kind = 'warm_up'").rows()
+    found = ask(tmp_path, "SELECT dur_ps FROM step WHERE kind = 'warm_up'")
     assert found == [(90_000_000,)]

@@ -19,6 +19,7 @@ from stepscope.formats.xla import hlo_protos
 from stepscope.server.catalog import dicts
 from stepscope.session import trace
 from tests import corpus
+from tests.asked import ask
 from tests.formats.xplane_reference import messages
 from tests.later import proto
 from tests.tiers import cases, some
@@ -76,8 +77,7 @@ def expected(path: Path) -> list[Row]:
 
 
 def read(path: Path) -> list[Row]:
-    with trace.open(str(path), cache=False) as opened:
-        return sorted(opened.query(f"SELECT {COLUMNS} FROM hlo_instruction").rows(), key=repr)
+    return sorted(ask(path, f"SELECT {COLUMNS} FROM hlo_instruction"), key=repr)
 
 
 @pytest.mark.repeats("XLA counts the same programs beside it")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.causes import ranking
-from stepscope.session.trace import open as open_trace
+from tests.asked import ask
 from tests.draw import UNIT_PS, Tables
 from tests.instruments.step_drawings import asked
 from tests.library.test_findings import Row, found
@@ -134,8 +134,9 @@ def test_on_a_device_kernels_count() -> None:
 @pytest.mark.parametrize(("name", "scopes"), [("embedding", ["the table [20000, 64]"]), ("tied", [])])
 def test_recorded_programs(name: str, scopes: list[str]) -> None:
     """A table that is looked up, and one that is the last layer as well."""
-    with open_trace(SAMPLES / f"kineto_{name}.json.gz", cache=False) as trace:
-        told = trace.query("SELECT used_rows, table_ps * 2 > all_ps FROM _dense_gradient").rows()
+    told = ask(
+        SAMPLES / f"kineto_{name}.json.gz", "SELECT used_rows, table_ps * 2 > all_ps FROM _dense_gradient"
+    )
     assert told == [(320, True)] * len(scopes)
 
 

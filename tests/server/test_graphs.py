@@ -11,6 +11,7 @@ import pytest
 from stepscope.cli import main
 from stepscope.formats.xla import hlo_files
 from stepscope.session import trace
+from tests.asked import ask
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
 from tests.tiers import some
@@ -60,8 +61,7 @@ def test_outputs_are_sqls() -> None:
 
 
 def test_a_node_is_found_and_a_way_too(graph: Served) -> None:
-    with trace.open(GRAPH, cache=False) as opened:
-        producer, consumer = opened.query("SELECT producer, consumer FROM edge ORDER BY id LIMIT 1").rows()[0]
+    producer, consumer = ask(GRAPH, "SELECT producer, consumer FROM edge ORDER BY id LIMIT 1")[0]
     found = graph.get(f"/api/graph/search?graph=0&q={producer}").json
     assert producer in [one["path"] for one in found["nodes"]]
     assert graph.get(f"/api/graph/way?graph=0&from={producer}&to={consumer}").json["path"] == [
@@ -119,8 +119,7 @@ def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
     page = Served(path)
     try:
         listed = json.loads(page.get("/api/graphs").body)["graphs"]
-        with trace.open(path, cache=False) as opened:
-            rows = opened.query("SELECT module, program_id, instructions FROM hlo_module").rows()
+        rows = ask(path, "SELECT module, program_id, instructions FROM hlo_module")
         wanted = {f"{module}({number})": count for module, number, count in rows}
         programs_of = {one["graph"]: one for one in listed if one["graph"] in wanted}
         assert {graph: one["nodes"] for graph, one in programs_of.items()} == wanted

@@ -22,11 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
-from stepscope.session import trace
 from stepscope.sources import limits, spool
 from stepscope.sources.damage import DamagedArchive
 from stepscope.sources.find import FoundSources, find
 from stepscope.sources.spool import Spool
+from tests.asked import ask
 from tests.sources.recordings import CHROME, FAKES, XPLANE
 from tests.sources.test_archives import content, make_tar, make_zip
 from tests.tiers import cases, some
@@ -273,8 +273,7 @@ def test_a_damaged_packed_file_is_one_unread_source(tmp_path: Path, ending: str,
     (tmp_path / "good.json").write_bytes(CHROME)
     for size in range(30, len(whole), len(whole) // 6):
         (tmp_path / f"bad.json.{ending}").write_bytes(whole[:size])
-        with trace.open(tmp_path, cache=False) as opened:
-            assert "a" in [name for (name,) in opened.query("SELECT DISTINCT name FROM slice").rows()]
+        assert "a" in [name for (name,) in ask(tmp_path, "SELECT DISTINCT name FROM slice")]
 
 
 def test_a_full_disk_of_temporary_files_is_one_skipped_member(
