@@ -44,7 +44,7 @@ HEAD = """\
 // Written by crates/core/messages.py from the descriptors of TensorFlow; change that script, not this file.
 
 use super::messages::Kind::{Bool, Bytes, Double, Enum, Float, Int, Text, Unread};
-use super::messages::{Kind, Message, many, message, messages, one};
+use super::messages::{Message, many, message, messages, one};
 """
 
 
