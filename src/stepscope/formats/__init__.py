@@ -31,24 +31,20 @@ with an underscore belong to formats. Nothing outside this package asks for a fo
 need to know of one is a trait, or a column of the table source.
 """
 
-from __future__ import annotations
-
 import codecs
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from stepscope._core import Store
 from stepscope.formats._pieces import Pieces as Pieces
 from stepscope.formats._pieces import Unreadable as Unreadable
 from stepscope.sources.head import OP_LOG
 from stepscope.sources.same_capture import Rule
 from stepscope.sources.source import Source, Traits
 from stepscope.sources.spool import Spool
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 HEAD_BYTES = 65536
 """How much of the unpacked file a sniffer may see."""

@@ -1,19 +1,15 @@
 """Rows for the tensors of a checkpoint, for every format that lists some."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from stepscope._core import Store
+from stepscope.formats import Pieces
 from stepscope.formats._checkpoint_roles import roles_of
 from stepscope.store_rows import put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 MOST_DIMENSIONS = 64
 """As PyTorch has it; a tensor of TensorFlow has 254 at most, and none has many."""

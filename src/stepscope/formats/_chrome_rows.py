@@ -5,13 +5,12 @@ on a screen that slices were packed into, no threads and no streams, and for an 
 launches, unless the row is a stream. Where categories of slices say what a row is, names come last.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import strict_json
+from stepscope._core import Store
 from stepscope.formats import _ascend_rows
 from stepscope.formats._chrome_file import (
     ACCELERATOR,
@@ -26,9 +25,6 @@ from stepscope.formats._kineto_rows import AUTOGRAD, autograd_row, kineto_row, s
 from stepscope.formats._own_export import restore_devices
 from stepscope.formats._tensorflow_rows import profiler_row, timeline_row
 from stepscope.store_rows import DEVICE, TRACK, add_notes, note, put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 TRACKS_LIMIT = 200_000
 """Files with more rows than a person could ever look at keep them unclassified."""

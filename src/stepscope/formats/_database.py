@@ -1,19 +1,15 @@
 """Recordings that are databases of SQLite: their rows as slices, which SQLite itself writes down."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from stepscope import units
+from stepscope._core import Store
 from stepscope.formats import Damaged, NothingTimed, Pieces
 from stepscope.formats._profile_events import Events
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 MAGIC = b"SQLite format 3\0"
 _MOST_INSTRUCTIONS = 2 * 10**9

@@ -6,16 +6,12 @@ these the host's rows annotate: they are stages of an input pipeline to be read 
 counted again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from stepscope._core import Store
+from stepscope.formats import Pieces
 from stepscope.store_rows import TRACK, put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 HOST = "/host:CPU"
 

@@ -3,18 +3,14 @@
 A file may say anything there, so whatever has not the form that the export writes is passed over.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import strict_json
+from stepscope._core import Store
 from stepscope.store_rows import DEVICE, TRACK, put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 _LAST = 10**13
 _ROW = re.compile(r"pid (\d{1,12})(?: tid (\d{1,12}))?(?: |$)")

@@ -1,21 +1,17 @@
 """The input of a format: the file that it claimed and the files beside it."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from stepscope import _core
+from stepscope._core import Store
 from stepscope.errors import LimitReached
 from stepscope.sources.damage import DamagedArchive, reason
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.sources.source import ByteLocation, Piece, Source
-    from stepscope.sources.spool import Spool
+from stepscope.sources.source import ByteLocation, Piece, Source
+from stepscope.sources.spool import Spool
 
 
 class Unreadable(Exception):

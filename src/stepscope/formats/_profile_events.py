@@ -1,22 +1,18 @@
 """Profiles of other tools as slices: their formats give spans or samples, which are written down as
 Chrome's events and decoded by the core like any other trace."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import _core, strict_json, units
+from stepscope._core import Store
 from stepscope.errors import LimitReached
 from stepscope.formats import Damaged, Pieces
 from stepscope.store_rows import DEVICE, TRACK, note, put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 MOST_BYTES = 512 << 20
 """Size of the largest profile that is read: Python holds it whole."""

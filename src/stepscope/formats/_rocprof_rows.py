@@ -1,15 +1,11 @@
 """Rows that rocprof's tables and rocprofv3's JSON have in common: queues and copies of GPUs, and threads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import Events
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NS = 1000
 """Picoseconds of a nanosecond."""

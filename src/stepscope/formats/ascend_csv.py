@@ -5,21 +5,17 @@ Format: <https://www.hiascend.com/document/detail/en/canncommercial/80RC3/devaid
 atlasprofiling_16_0035.html>. Times are Unix microseconds with three places.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces, Step, _twins
 from stepscope.formats._csv_rows import names_in, rows_below
 from stepscope.formats._profile_events import MOST_BYTES, Events
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "ascend_csv"
 TRAITS = Traits(endings=(".csv",))

@@ -5,18 +5,13 @@ atlasprofiling_16_0100.html>. Which of them there are differs from version to ve
 nanoseconds.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
-from typing import TYPE_CHECKING
 
+from stepscope._core import Store
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, store_of
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "ascend_db"
 TRAITS = Traits(endings=(".db",))

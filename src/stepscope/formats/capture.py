@@ -6,18 +6,18 @@ machine and of stacks, and the times of steps where no XPlane could take them up
 damaged costs its own rows and is noted.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import shlex
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import strict_json, units
+from stepscope._core import Store
 from stepscope.formats import (
     Damaged,
+    Pieces,
     _capture_pipeline,
     _capture_steps,
     _compilations,
@@ -30,10 +30,6 @@ from stepscope.formats._capture_steps import MOST_PIECE_BYTES
 from stepscope.formats._fields import string, whole
 from stepscope.sources.source import Traits
 from stepscope.store_rows import put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "capture"
 TRAITS = Traits(kind="capture")

@@ -6,19 +6,13 @@ values in it. The tables tell names, types, shapes and sizes; values stay where 
 listed and counted in a note.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepscope import _core
-from stepscope.formats import HEAD_BYTES, timeless
+from stepscope._core import Store
+from stepscope.formats import HEAD_BYTES, Pieces, timeless
 from stepscope.sources.source import Traits
 from stepscope.store_rows import note
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "checkpoint"
 TRAITS = Traits(kind="checkpoint")

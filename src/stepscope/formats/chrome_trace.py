@@ -1,16 +1,9 @@
 """Chrome's trace-event JSON: TensorFlow's Timeline and profiler, JAX, Kineto, Horovod, VizTracer, others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import _core
-from stepscope.formats import _session_runs, _twins
+from stepscope._core import Store
+from stepscope.formats import Pieces, _session_runs, _twins
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "chrome_trace"
 TRAITS = Traits(endings=(".pt.trace.json", ".trace.json", ".json", ".trace", ".ctf", ".txt"))

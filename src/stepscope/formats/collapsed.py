@@ -5,19 +5,14 @@ PyTorch's export_stacks() writes microseconds instead.
 Formats: Brendan Gregg's FlameGraph, <https://github.com/brendangregg/FlameGraph>, and torch.profiler.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
-from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "collapsed"
 TRAITS = Traits(kind="profile", endings=(".collapsed", ".folded", ".stacks", ".txt"))

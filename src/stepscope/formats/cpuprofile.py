@@ -3,19 +3,15 @@
 Format: <https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile>.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, MOST_DEPTH, Events, exact, listed, member, parse
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "cpuprofile"
 TRAITS = Traits(kind="profile", endings=(".cpuprofile", ".json"))

@@ -1,15 +1,9 @@
 """TensorBoard event files: run metadata of TF1 and TF2 steps, and graphs, among scalars and the like."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import _core
+from stepscope._core import Store
+from stepscope.formats import Pieces
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "event_file"
 TRAITS = Traits(sessions=True, op_logs=True, endings=(".events", ".event"))

@@ -1,20 +1,14 @@
 """Graphs: GraphDef, MetaGraphDef, SavedModel, binary or text, and DOT. They hold nodes and edges, no time."""
 
-from __future__ import annotations
-
 import codecs
 import json
-from typing import TYPE_CHECKING
 
 from stepscope import _core
-from stepscope.formats import _dot
+from stepscope._core import Store
+from stepscope.formats import Pieces, _dot
 from stepscope.sources.other_tools import other_tool
 from stepscope.sources.source import Traits
 from stepscope.store_rows import note
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "graph"
 TRAITS = Traits(kind="graph", endings=(".pbtxt", ".txt", ".dot", ".pb"))

@@ -5,20 +5,16 @@ groups of steps. TensorFlow 2.1 shortens names and keeps the long ones beside; 2
 nodes are known, nor what takes from an iterator on another thread. Neither tells when it was written.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from stepscope import protobuf
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "local_trace"
 TRAITS = Traits(no_host=True, endings=(".trace",))

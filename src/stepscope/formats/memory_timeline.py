@@ -5,18 +5,14 @@ Format: torch/profiler/_memory_profiler.py of <https://github.com/pytorch/pytorc
 device it is about.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import units
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, parse
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "memory_timeline"
 TRAITS = Traits(kind="memory", endings=(".raw.json", ".json", ".raw"))

@@ -6,23 +6,18 @@ and which columns they have, differs from version to version; what is not there 
 nanoseconds of the host's clock.
 """
 
-from __future__ import annotations
-
 import posixpath
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
-from typing import TYPE_CHECKING
 
+from stepscope._core import Store
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, quoted, split_range, store_of
 from stepscope.sources.head import is_database_of_nvprof
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "nsys"
 TRAITS = Traits(endings=(".sqlite", ".db"))

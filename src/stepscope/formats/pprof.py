@@ -5,20 +5,15 @@ time is laid out stack after stack, as of collapsed stacks; memory is what was h
 Format: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope._core import Store
 from stepscope.formats import Damaged, NothingTimed, Pieces
 from stepscope.formats._pprof_profile import PprofProfile, PprofSample, read
 from stepscope.formats._profile_events import Events
 from stepscope.formats._protobuf import Shape, score
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "pprof"
 TRAITS = Traits(kind="profile", endings=(".pprof", ".prof", ".pb"))

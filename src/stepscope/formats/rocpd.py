@@ -6,17 +6,12 @@ and <https://github.com/ROCm/rocmProfileData>. Both join their rows in views, wh
 nanoseconds of the host's monotonic clock.
 """
 
-from __future__ import annotations
-
 import sqlite3
-from typing import TYPE_CHECKING
 
+from stepscope._core import Store
 from stepscope.formats import Pieces
 from stepscope.formats._database import MAGIC, Database, DatabaseSpans, split_range, store_of
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "rocpd"
 TRAITS = Traits(endings=(".rpd", ".db"))

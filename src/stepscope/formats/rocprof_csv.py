@@ -4,11 +4,10 @@ Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/usi
 results.csv of rocprof itself has BeginNs and EndNs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from stepscope._core import Store
 from stepscope.formats import Damaged, Pieces
 from stepscope.formats._csv_rows import names_in, rows_below
 from stepscope.formats._profile_events import MOST_BYTES, Events
@@ -23,9 +22,6 @@ from stepscope.formats._rocprof_rows import (
     thread_track,
 )
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "rocprof_csv"
 TRAITS = Traits(

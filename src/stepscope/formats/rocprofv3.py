@@ -3,19 +3,15 @@
 Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocprofv3.html>.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from stepscope._core import Store
+from stepscope.formats import Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, parse
 from stepscope.formats._rocprof_rows import MOST_NS, NS, Span, copies_track, queue_track, stored, thread_track
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "rocprofv3"
 TRAITS = Traits(endings=(".db",))

@@ -1,15 +1,9 @@
 """RunMetadata and StepStats, binary or text: what a traced `Session.run` leaves in TF1."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import _core
+from stepscope._core import Store
+from stepscope.formats import Pieces, Step
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces, Step
 
 NAME = "run_metadata"
 TRAITS = Traits(steps="beside", sessions=True, op_logs=True, endings=(".pbtxt", ".txt", ".pb"))

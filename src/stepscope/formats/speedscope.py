@@ -3,18 +3,14 @@
 Format: <https://www.speedscope.app/file-format-schema.json>.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from stepscope._core import Store
 from stepscope.formats import Damaged, NothingTimed, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, number, parse, spans
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "speedscope"
 TRAITS = Traits(kind="profile", endings=(".speedscope.json", ".speedscope", ".json"))

@@ -1,16 +1,10 @@
 """Profiles of tfprof: what `tf.compat.v1.profiler.Profiler` and `tf.contrib.tfprof.ProfileContext` save of a
 graph, of the steps that were traced, and of the lines that made its ops."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import _core
+from stepscope._core import Store
+from stepscope.formats import Pieces
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "tfprof_profile"
 TRAITS = Traits(sessions=True, lines=True, endings=(".pbtxt", ".txt", ".pb"))

@@ -5,17 +5,10 @@ before PyTorch 1.6 a file of several pickles, of which the fourth is that of the
 TorchScript are such archives as well. Nothing of a pickle is run; values stay where they are.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import _core
-from stepscope.formats import Writer, timeless
+from stepscope._core import Store
+from stepscope.formats import Pieces, Writer, timeless
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "torch_checkpoint"
 TRAITS = Traits(kind="checkpoint", endings=(".pt", ".pth", ".bin", ".ckpt"))

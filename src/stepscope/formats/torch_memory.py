@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope import _core, units
+from stepscope._core import Store
 from stepscope.code_lines import CodeLine, innermost, parts
 from stepscope.formats import Damaged, Pieces, Writer
 from stepscope.formats._fields import whole
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
 from stepscope.sources.source import Traits
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 NAME = "torch_memory"
 TRAITS = Traits(kind="memory", endings=(".pickle", ".pkl"))

@@ -6,21 +6,15 @@ The names of the files say which module, stage and pass each is of; `formats.xla
 time.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from stepscope.formats import timeless
+from stepscope._core import Store
+from stepscope.formats import Pieces, timeless
 from stepscope.formats.xla import dump_names
 from stepscope.protobuf import fields
 from stepscope.sources.source import Source, Traits
 from stepscope.sources.spool import Spool
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "xla_dump"
 TRAITS = Traits(kind="dump", endings=(".pbtxt", ".txt", ".pb"))

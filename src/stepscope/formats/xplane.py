@@ -1,16 +1,10 @@
 """XPlane: what the profilers of TensorFlow, JAX and XLA write; `.xplane.pb`, an XSpace message."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from stepscope import _core
+from stepscope._core import Store
+from stepscope.formats import Pieces, Step
 from stepscope.sources.source import Source, Traits
 from stepscope.sources.spool import Spool
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.formats import Pieces, Step
 
 NAME = "xplane"
 TRAITS = Traits(named_by_host=True, steps="within", op_logs=True)

@@ -14,8 +14,6 @@ which would cost as much as decoding: one that may have been in flight when the 
 believed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -23,9 +21,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope import _core, strict_json
+from stepscope._core import Store
 from stepscope.errors import LakeError
 from stepscope.lake import cache_folder, disk
 from stepscope.lake.cache_index import FileIndex, digest_of
@@ -37,8 +36,6 @@ try:
 except ModuleNotFoundError:  # Windows, where there is no cache: see disk.py
     fcntl = None  # type: ignore[assignment]
 
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 _SETTLED_SECONDS = 120
 """By then, the kernel has written the data, so forcing it costs little."""

@@ -1,14 +1,10 @@
 """A decoded source, before it is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from stepscope._core import Store
 from stepscope.sources.source import Source
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 
 class Decoded(NamedTuple):

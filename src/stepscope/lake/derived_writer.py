@@ -1,15 +1,14 @@
 """Writing the derived tables of a run into a lake: staged, synced, named and announced as sources are."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import _core, config
+from stepscope._core import Store
 from stepscope.lake import derived_tables, disk, leftovers, reader
 from stepscope.lake.derived_tables import FOLDER, Derived, DerivedTable
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
@@ -20,9 +19,6 @@ from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import ALL_HOSTS
 from stepscope.lake.writer import staged, telling
 from stepscope.store_rows import put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
 
 Row = Mapping[str, Any]
 Merging = Callable[[Path], Iterable[tuple[str, Path, int]]]

@@ -1,21 +1,14 @@
 """A view of tfprof as a report: its lines as a tree with their figures; and what to know about options."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.instruments.tfprof import columns, orders
-from stepscope.instruments.tfprof.tree import FIGURES, tree
+from stepscope._core import TfprofOptions
+from stepscope.instruments.tfprof import TfprofModel, ViewOutput, columns, orders
+from stepscope.instruments.tfprof.tree import FIGURES, ViewNode, tree
 from stepscope.report.parts import Column, Report, Section, Tree
 from stepscope.report.parts import TreeNode as Line
 from stepscope.units import Unit
-
-if TYPE_CHECKING:
-    from stepscope._core import TfprofOptions
-    from stepscope.instruments.tfprof import TfprofModel, ViewOutput
-    from stepscope.instruments.tfprof.tree import ViewNode
 
 _QUESTIONS = {
     "scope": "Which name scopes hold the figures?",

@@ -4,20 +4,15 @@ This is the only place where formats, core and instruments meet; the cache, the 
 it, so the same bytes give the same tables wherever they end up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from stepscope import _core, formats
+from stepscope._core import CoreError, Store
 from stepscope.errors import LakeError, StepscopeError, UnreadableSource
 from stepscope.instruments import steps
 from stepscope.lake.decoded_source import Decoded
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
-
-if TYPE_CHECKING:
-    from stepscope._core import CoreError, Store
 
 NEEDS = frozenset({"args", "nesting", "ops", "tables"})
 """Everything a decoder can be asked for."""

@@ -3,26 +3,25 @@
 What the tables look like is imported when an engine gets them: decoding begins before that.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import _core, formats
+from stepscope._core import Store
 from stepscope.background import Background
-from stepscope.engines import PythonRows, Relation, Stream
+from stepscope.engines import Arrow, Engine, Part, PythonRows, Reads, Relation, Stream
 from stepscope.errors import LakeError, LimitReached, StepscopeError
 from stepscope.formats import _op_log
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded_source import Decoded, Lanes
 from stepscope.lake.relation import values
 from stepscope.lake.rows import distinct, placed, small_tables
-from stepscope.lake.schema import schema
+from stepscope.lake.schema import SchemaTable, schema
 from stepscope.lake.source_ids import first_id
 from stepscope.session import schedule
 from stepscope.session.decoding import NEEDS, decode_source, decoded_store, needs_of, unreadable
@@ -31,11 +30,6 @@ from stepscope.sources import op_logs
 from stepscope.sources.find import FoundSources
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.engines import Arrow, Engine, Part, Reads
-    from stepscope.lake.schema import SchemaTable
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""

@@ -4,14 +4,10 @@ Named tuples, here and wherever else a file is looked at: a frozen dataclass tak
 the module for it ten, all of it before the first byte can be decoded.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from stepscope import _core
-
-if TYPE_CHECKING:
-    from stepscope._core import Input
+from stepscope._core import Input
 
 Codec = Literal["plain", "gzip", "deflate"]
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepscope import _core
+from stepscope._core import Input
 from stepscope.errors import UnreadableSource
 from stepscope.sources.source import ByteLocation
-
-if TYPE_CHECKING:
-    from stepscope._core import Input
-    from stepscope.sources.spool import Spool
+from stepscope.sources.spool import Spool
 
 
 @dataclass(frozen=True)

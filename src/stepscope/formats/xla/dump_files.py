@@ -1,20 +1,16 @@
 """The files of dump folders of XLA: found by walking, known by their names, nothing opened."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from stepscope._core import Input
 from stepscope.escapes import printable
 from stepscope.formats.xla import dump_names
 from stepscope.formats.xla.dump_names import CHAIN, MODULES, Named
-
-if TYPE_CHECKING:
-    from stepscope._core import Input
-    from stepscope.sources.source import ByteLocation
+from stepscope.sources.source import ByteLocation
 
 FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
 """A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""

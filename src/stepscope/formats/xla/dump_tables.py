@@ -5,27 +5,23 @@ Every file is summed up. Instructions are kept of whole stages, and of the last 
 dumped to its end: dozens of passes would repeat them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import _core, units
+from stepscope._core import Store
 from stepscope.errors import LimitReached
 from stepscope.escapes import printable
 from stepscope.formats import Damaged
 from stepscope.formats.xla import cases, dump_files, dump_names, dumps, program_log
 from stepscope.sources import damage
+from stepscope.sources.source import Source
+from stepscope.sources.spool import Spool
 from stepscope.store_rows import note, put
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
-    from stepscope.sources.source import Source
-    from stepscope.sources.spool import Spool
 
 Row = Mapping[str, Any]
 _FIGURES = (

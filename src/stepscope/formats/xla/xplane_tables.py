@@ -6,22 +6,18 @@ that was (`jit(f)/layer/dot_general`), which calls of Python made it, and what i
 stage before it is kept, so that rows have no pass.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import _core, units
+from stepscope._core import Input, Store
 from stepscope.escapes import printable
 from stepscope.formats.xla import dump_names, dump_tables, dumps, hlo_protos
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 from stepscope.store_rows import add_notes, note, put
-
-if TYPE_CHECKING:
-    from stepscope._core import Input, Store
 
 
 def fill(store: Store, source: Source, spool: Spool) -> None:

@@ -1,23 +1,19 @@
 """The steps of a source as the core replays them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope import _core
+from stepscope._core import Replay
 from stepscope.instruments.step_breakdown import driver, evidence, labels, stack_samples
 from stepscope.instruments.step_breakdown.evidence import SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.evidence_kinds import NOTHING, kinds_by_source
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
 from stepscope.instruments.step_breakdown.sweep import merged
 from stepscope.library.statements import Query, Stream, statement
-
-if TYPE_CHECKING:
-    from stepscope._core import Replay
 
 WAITS: tuple[Label, ...] = ("input", "communication", "idle")
 """Labels under which the driving thread waits for other tracks."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from stepscope import _core, config
+from stepscope._core import Spans
 from stepscope.engines import Statement
 from stepscope.instruments.intervals import Interval, union
 from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
@@ -17,9 +18,6 @@ from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
 from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, Shifts
 from stepscope.instruments.step_breakdown.sweep import NumberedSegments, Segment, SpanEvidence
 from stepscope.library.statements import Query, Stream, Value, statement
-
-if TYPE_CHECKING:
-    from stepscope._core import Spans
 
 AT_ONCE = 2_500_000
 """Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each

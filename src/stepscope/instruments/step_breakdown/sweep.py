@@ -1,16 +1,12 @@
 """Decides, for each instant, which of all that goes on gets it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from stepscope import _core
+from stepscope._core import Pieces
 from stepscope.instruments.intervals import Interval
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, OF_LINES, Label
-
-if TYPE_CHECKING:
-    from stepscope._core import Pieces
 
 
 class Segment(NamedTuple):

@@ -1,12 +1,10 @@
 """The views of tfprof as rows: the table tfprof_node."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from stepscope import _core
+from stepscope._core import ViewStream
 from stepscope.engines import Part, Stream
 from stepscope.instruments.tfprof import ModelFile, TfprofModel, show_all
 from stepscope.instruments.tfprof.evidence import read
@@ -14,9 +12,6 @@ from stepscope.instruments.tfprof.nesting import Query
 from stepscope.lake.relation import quoted
 from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import statement
-
-if TYPE_CHECKING:
-    from stepscope._core import ViewStream
 
 EVERYTHING = 2**31 - 1
 """Levels that are shown."""

@@ -12,14 +12,12 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepscope import _core, units
+from stepscope._core import TfprofOptions
 from stepscope.errors import UsageError
 from stepscope.instruments.tfprof import TfprofModel, ViewName, columns, names, orders, set_option, show_all
-
-if TYPE_CHECKING:
-    from stepscope._core import TfprofOptions
 
 DEFAULT_DEPTH = 10_000
 """Levels shown when nobody says how many; tfprof's own default of 10 is for reading lines."""
