@@ -140,15 +140,13 @@ class Cache:
         self.files.learn(source, content_hash)
         return entry
 
-    def made(self, of: str, tables: Sequence[str]) -> dict[str, list[dict[str, Any]]] | None:
-        """Stored rows of derived tables, by the key of their inputs; None without trustworthy ones."""
+    def made(self, of: str) -> Store | None:
+        """The store of derived tables, by the key of their inputs; None without a trustworthy one."""
         entry = self._made_entry(of)
         if not self.locks.hold(entry) or not self._believed(entry):
             return None
         try:
             store = _core.open(str(entry))
-            stored = store.tables()
-            found = {name: store.rows(name) if name in stored else [] for name in tables}
         except _core.CoreError:
             self.locks.let_go(entry)
             with contextlib.suppress(OSError):
@@ -156,7 +154,7 @@ class Cache:
             return None
         with contextlib.suppress(OSError):
             os.utime(entry / _ENTRY)
-        return found
+        return store
 
     def keep(self, of: str, tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Stores derived tables, as columns, by the key of their inputs. If that fails, they are made

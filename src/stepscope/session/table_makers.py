@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.engines import PythonRows, Relation
+from stepscope.engines import Part, PythonRows, Relation
 from stepscope.errors import LimitReached
 from stepscope.escapes import printable
 from stepscope.formats import _op_log
@@ -29,7 +29,7 @@ from stepscope.sources.spool import Spool
 from stepscope.store_rows import put
 
 if TYPE_CHECKING:
-    from stepscope.engines import Engine, Part
+    from stepscope.engines import Engine
     from stepscope.lake.decoded_source import Decoded
     from stepscope.lake.schema import SchemaTable
 
@@ -147,20 +147,28 @@ def add_file_rows(decoded: Decoded, places: Sequence[tuple[ByteLocation, str]], 
 
 Tables = dict[str, list[dict[str, Any]]]
 """Rows by table."""
-Remembered = Callable[[str, Callable[[], Tables]], Tables]
+Remembered = Callable[[str, Callable[[], Tables]], Mapping[str, Sequence[Part]]]
 """Gives a derived table, with those that are made along with it, from where they were kept, or makes them."""
+
+
+def row_parts(made: Tables) -> dict[str, Sequence[Part]]:
+    """The rows of each table as its only part."""
+    return {
+        name: [PythonRows(list(map(itemgetter(*schema().table(name).names), rows)))]
+        for name, rows in made.items()
+    }
 
 
 def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | None = None) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
     were opened; none for a lake, whose sources may be gone."""
-    made: Tables = {}
+    made: dict[str, Sequence[Part]] = {}
 
     def make(table: SchemaTable) -> Sequence[Part]:
         if table.name not in made:
             compute = partial(_rows_of, table.name, engine)
-            made.update(remembered(table.name, compute) if remembered else compute())
-        return [PythonRows(list(map(itemgetter(*table.names), made[table.name])))]
+            made.update(remembered(table.name, compute) if remembered else row_parts(compute()))
+        return made[table.name]
 
     def tfprof() -> Sequence[Part]:
         # What came through a pipe or a network was read once and cannot be again.

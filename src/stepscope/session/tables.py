@@ -6,10 +6,10 @@ What the tables look like is imported when an engine gets them: decoding begins 
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, formats
 from stepscope._core import Store
@@ -30,6 +30,9 @@ from stepscope.sources import op_logs
 from stepscope.sources.find import FoundSources
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope.session.table_makers import Tables
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
@@ -137,32 +140,28 @@ class DecodedTables:
             engine.attach(Relation(table.name, table.types, parts))
         derive(engine, self._given, self._remembered if self._cache else self._once)
 
-    def _once(
-        self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
-    ) -> dict[str, list[dict[str, Any]]]:
+    def _once(self, table: str, make: "Callable[[], Tables]") -> Mapping[str, Sequence[Part]]:
         """A derived table and those that are made along with it: made for the engine that answers, they are
         there for the one that writes files."""
-        from stepscope.session.table_makers import TOGETHER
+        from stepscope.session.table_makers import TOGETHER, row_parts
 
         first = TOGETHER[table][0]
         if first not in self._made:
             self._made[first] = make()
-        return self._made[first]
+        return row_parts(self._made[first])
 
-    def _remembered(
-        self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
-    ) -> dict[str, list[dict[str, Any]]]:
+    def _remembered(self, table: str, make: "Callable[[], Tables]") -> Mapping[str, Sequence[Part]]:
         """A derived table and those that are made along with it, from the cache where it has them."""
-        from stepscope.session.table_makers import TOGETHER, VERSIONS
+        from stepscope.session.table_makers import TOGETHER, VERSIONS, row_parts
 
         assert self._cache is not None
         together = TOGETHER[table]
         of = self._made_of([VERSIONS[name] for name in together])
         if of is None:
-            return make()
+            return row_parts(make())
         of = f"{together[0]} {of}"
-        if (kept := self._cache.made(of, together)) is not None:
-            return kept
+        if (store := self._cache.made(of)) is not None:
+            return {name: _kept_parts(store, name) for name in together}
         made = make()
         self._cache.keep(
             of,
@@ -172,7 +171,7 @@ class DecodedTables:
                 if rows
             },
         )
-        return made
+        return row_parts(made)
 
     def _made_of(self, versions: list[int]) -> str | None:
         """What derived tables are made of; None when that is not known well enough to keep them."""
@@ -323,6 +322,14 @@ class DecodedTables:
 
 def _stream(store: Store, table: str, columns: Sequence[str] | None, mapped: bool) -> Arrow:
     return store.stream(table, mapped=mapped, columns=columns)
+
+
+def _kept_parts(store: Store, table: str) -> list[Part]:
+    """The rows of a derived table that the cache has."""
+    if not (rows := store.tables().get(table, 0)):
+        return []
+    columns = tuple(store.stream(table).columns)
+    return [Stream(f"derived_{table}", partial(_stream, store, table), columns, {}, DamagedStore(), rows)]
 
 
 def _file_stamp(path: str) -> tuple[int, int] | None:
