@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from math import inf
 from typing import TypeVar
@@ -236,17 +237,24 @@ def add_by_outermost(
         call, outer = around
         begin, end, (name, category, is_op) = timed
         meaning = labels.slice_meaning(name, category, is_op, False, end - begin)
-        frame = recorded_call(name) if call is None and meaning.label == "python" else None
-        if frame and frame[1] and not is_foreign(frame[0]):
+        found = _program_line(name) if call is None and meaning.label == "python" else None
+        if found is not None:
             at = bisect_right(steps, (begin, inf)) - 1
             if at >= 0 and end <= steps[at][1]:
-                call = CodeLine(*frame)
+                call = found
         return call, labels.nested_meaning(outer, meaning)
 
     outside: tuple[CodeLine | None, Meaning] = (None, labels.NOTHING)
     for (call, meaning), time_ps in _self_times(slices, outside, entered):
         if meaning.label == label:
             weights[call] += time_ps
+
+
+@lru_cache(maxsize=50_000)
+def _program_line(name: str) -> CodeLine | None:
+    """The line that a slice of that name called, where it is told and of no framework."""
+    frame = recorded_call(name)
+    return CodeLine(*frame) if frame and frame[1] and not is_foreign(frame[0]) else None
 
 
 def extended_path(path: CallPath, name: str, category: str | None) -> CallPath:
