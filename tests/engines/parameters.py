@@ -38,7 +38,8 @@ def of_source(
         "place": "host", "kernel": "fusion", "programs": 1, "waits": 1, "captures": 1, "computing": 1,
         "slice_id": first_slice, "text": "mA", "body": "%/body/%", "graph": graphs[0][0] or "graph",
         "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1, "stacks": [1],
-        "modules": modules, "module_ids": [module_id], "module_id": module_id, "module_name": module_name,
+        "averaged": 0, "modules": modules,
+        "module_ids": [module_id], "module_id": module_id, "module_name": module_name,
         "program": program, "rollups": rollups, "names": names,
     }  # fmt: skip
 

@@ -55,6 +55,21 @@ def test_a_second_line_with_nearly_as_much_is_named(second: int, shares: list[fl
     assert [found.line.function for found in judged.lines] == (["report", "count"] if shares else [])
 
 
+def test_a_step_that_averages_leave_out_has_no_say_in_the_line() -> None:
+    judged = judgement_of(made_samples.a_line_of_a_step_left_out())
+    assert [(found.line.function, round(found.share, 6)) for found in judged.lines] == [
+        ("report", 0.5), ("count", 0.4),
+    ]  # fmt: skip
+    assert judged.spent_in == CodeLine("train.py", 19, "report")
+
+
+def test_ops_that_are_called_one_by_one_run_in_a_line() -> None:
+    """Where these take most of what ops compute, beside others, samples tell where they are called."""
+    judged = judgement_of(made_samples.ops_that_a_function_calls_one_by_one())
+    assert (judged.cause, judged.op_type) == ("compute", "MatMul")
+    assert judged.spent_in == CodeLine("train.py", 19, "report")
+
+
 @pytest.mark.parametrize(
     ("ops", "found"), [(3, [("dispatch", 0.3), ("python", 0.3)]), (1, [])], ids=["as much", "little"]
 )

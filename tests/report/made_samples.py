@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tests.draw import Tables
-from tests.report.made_recordings import BACKWARD, MAIN, MS, NEXT, ON_BATCH_END, Frame
+from tests.report.made_recordings import BACKWARD, MAIN, MS, NEXT, ON_BATCH_END, Frame, ops_called_one_by_one
 
 Look = tuple[int, Sequence[Frame], Sequence[Frame]]
 """Milliseconds, and the stacks of the main thread and of another one, the outermost frame first."""
@@ -16,19 +16,25 @@ def samples(*looks: Look) -> Tables:
     """Two steps of 10 ms: what happens in each, sampled every millisecond."""
     tables = Tables()
     tables.source(events_seen=20, events_stored=20)
-    for step in range(2):
-        facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
-        tables.add("step_stored", step=step, ts_ps=step * 10 * MS, dur_ps=10 * MS, **facts)
-        at = step * 10
-        for long, *stacks in looks:
-            for ms in range(at, at + long):
-                for frames, thread in zip(stacks, ("MainThread", "exporter"), strict=True):
-                    if frames:
-                        main = {"thread_name": thread, "is_main": thread == "MainThread"}
-                        times = {"ts_ps": ms * MS, "weight_ps": MS, "cpu_ps": 0 if LOCK in frames else MS}
-                        tables.add("stack_sample", stack_id=_stack(tables, frames), **times, **main)
-            at += long
+    for _ in range(2):
+        add_step(tables, *looks)
     return tables
+
+
+def add_step(tables: Tables, *looks: Look, **changed: object) -> None:
+    """Adds a step with its samples. changed: columns of step_stored with other values."""
+    steps, long_ms = tables.rows["step_stored"], sum(look[0] for look in looks)
+    at = sum(step["dur_ps"] for step in steps) // MS
+    facts = {"kind": "train", "recovered_from": "marker", "averaged": True, **changed}
+    tables.add("step_stored", step=len(steps), ts_ps=at * MS, dur_ps=long_ms * MS, **facts)
+    for long, *stacks in looks:
+        for ms in range(at, at + long):
+            for frames, thread in zip(stacks, ("MainThread", "exporter"), strict=True):
+                if frames:
+                    main = {"thread_name": thread, "is_main": thread == "MainThread"}
+                    times = {"ts_ps": ms * MS, "weight_ps": MS, "cpu_ps": 0 if LOCK in frames else MS}
+                    tables.add("stack_sample", stack_id=_stack(tables, frames), **times, **main)
+        at += long
 
 
 def _stack(tables: Tables, frames: Sequence[Frame]) -> int:
@@ -71,6 +77,25 @@ def two_lines_of_python(second: int = 4) -> Tables:
     )
     for frame in tables.rows["frame"]:
         frame["has_loop"] = frame["function"] == "main"
+    return tables
+
+
+def a_line_of_a_step_left_out() -> Tables:
+    """The same, and a long step, which averages leave out, that is all of that other function."""
+    tables = two_lines_of_python()
+    counts: Frame = ("main", "train.py", 38, "__main__", "program")
+    add_step(tables, (100, (counts, COUNT), ()), averaged=False, reason="far longer than the others")
+    return tables
+
+
+def ops_that_a_function_calls_one_by_one() -> Tables:
+    """As of made_recordings, called from report()."""
+    tables = ops_called_one_by_one()
+    call, op = tables.rows["slice"]
+    for frames, during in (((MAIN, REPORT, EXECUTE), call), ((MAIN, EXECUTE), op)):
+        times = {"ts_ps": during["ts_ps"], "weight_ps": during["dur_ps"], "cpu_ps": during["dur_ps"]}
+        main = {"thread_name": "MainThread", "is_main": True}
+        tables.add("stack_sample", stack_id=_stack(tables, frames), **times, **main)
     return tables
 
 

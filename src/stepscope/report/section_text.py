@@ -1,17 +1,35 @@
 """Sentences before the tables of sections: what their rows say."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stepscope import units
 from stepscope.report import program_text, ranks, runs, step_text, verdict_text
 from stepscope.report.names import listed
 from stepscope.report.parts import Rows
 
+_MUCH, _FEW = 0.1, 3
+"""Ops without rows are told if they take more than this part of what those in rows do; of these, so many
+types."""
+
 
 def answer(name: str, rows_of: Mapping[str, Rows]) -> list[str]:
     """What stands before the table of an analysis; empty where its rows speak for themselves."""
     sentences = _SENTENCES.get(name)
     return list(sentences(rows_of)) if sentences and rows_of[name] else []
+
+
+def called_alone(ops: Rows, alone: Sequence[tuple[str, int]]) -> Iterable[str]:
+    """What rows of ops do not hold, where it is much beside them. alone: types of op, and how long, in
+    picoseconds, they compute on hosts within calls that the program makes one by one, without a slice of
+    their own."""
+    called_ps = sum(ps for _, ps in alone)
+    if called_ps > _MUCH * sum(row["self_ps"] for row in ops if row["place"] == "host"):
+        longest = sorted(alone, key=lambda found: -found[1])[:_FEW]
+        names = listed([f"{op} ({units.show(ps, 'ps')})" for op, ps in longest])
+        yield (
+            f"Ops that the program calls one by one have no rows here: they compute for "
+            f"{units.show(called_ps, 'ps')}, {names} longest."
+        )
 
 
 def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:

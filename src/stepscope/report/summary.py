@@ -77,7 +77,8 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     found = findings_of(answers, problems, notes, several, advised)
     unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
-    work = (*_work_beside(trace, framework), _untraced(judged), _called_alone(trace, framework))
+    alone = _called_alone(trace, framework)
+    work = (*_work_beside(trace, framework), _untraced(judged), alone)
     course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
     of_memory = _memory_sentences(trace) if profiles else []
@@ -96,6 +97,8 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
         for name in summary_sections.telling(names, has_types, profiles, unsaid)
     }
+    for name in {"ops", "op_types"} & text_of.keys():
+        text_of[name] = [*text_of[name], *section_text.called_alone(rows_of[name], alone)]
     text_of["runs_and_hosts"] = [
         *provenance.sentences(trace.query),
         *course.beside,

@@ -146,7 +146,7 @@ def line_of_inline_ops(host: HostSteps) -> tuple[CodeLine | None, bool]:
     """The line in which most of the ops run, where they do so within the calls of the thread that runs the
     steps, and samples see it, None where no function has most of them; and whether gradients of what a line
     makes count to it."""
-    if not host.runs_inline or not host.stacks.stacks:
+    if not host.calls_ops or not host.stacks.stacks:
         return None, False
     calls, gradients = calls_of_ops(host.stacks)
     place = op_lines.most_calling_line(calls, host.stacks.loops)

@@ -19,6 +19,7 @@ from stepscope.instruments.causes.top_op import (
     TopLayer,
     TopLine,
     TopOp,
+    computing_calls,
     lines_of_top_op,
     top_layer_of,
     top_line_of,
@@ -75,7 +76,7 @@ class HostSteps:
     def stacks(self) -> StackEvidence:
         """Samples of its stacks, if any were taken."""
         stacks = stacks_of_host(self.query, self.run_id, self.host_id)
-        return StackEvidence(self.query, stacks, self.sources)
+        return StackEvidence(self.query, stacks, self.sources, all(step.averaged for step in self.steps))
 
     @cached_property
     def whole_ps(self) -> int:
@@ -85,8 +86,7 @@ class HostSteps:
     @cached_property
     def sampled_parts(self) -> list[tuple[int, int, Label, int]]:
         """Its steps as samples show them: a step, a stack, a label, picoseconds."""
-        judged = {step.id for step in self.steps}
-        return [row for row in self.stacks.parts() if row[0] in judged]
+        return self.stacks.parts()
 
     @cached_property
     def purposes(self) -> Mapping[str, int]:
@@ -148,6 +148,14 @@ class HostSteps:
         kinds = kinds_by_source(self.query).items()
         inline = {source_id for source_id, of in kinds if of.inline and not of.on_devices}
         return inline.issuperset(self.sources)
+
+    @cached_property
+    def calls_ops(self) -> bool:
+        """Whether most of what ops compute lies within the calls of the thread that runs the steps."""
+        if self.runs_inline or self.top_op.on_device:
+            return self.runs_inline
+        called_ps = sum(own_ps for own_ps, *_ in computing_calls(self.ask("eager_ops")))
+        return called_ps > self.top_op.all_own_ps / 2
 
     @cached_property
     def top_layer(self) -> TopLayer:

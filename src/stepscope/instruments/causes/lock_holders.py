@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from stepscope.capture import c_functions
 from stepscope.code_lines import CodeLine
@@ -73,8 +74,9 @@ class _Waiting:
             path = stacks.paths.get(stack_id, ())
             if path and stack_id not in taking and stacks.meanings[stack_id].label == "wait":
                 self.paths.setdefault((track_id, thread), Counter())[path] += time_ps
-        asked = statement("samples_in_steps", source_id=source_id, main=1, sources=evidence.sources)
-        rows = evidence.query(asked).rows()
+        # Those beside are of all steps, too.
+        of_steps = partial(statement, "samples_in_steps", sources=evidence.sources, averaged=0)
+        rows = evidence.query(of_steps(source_id=source_id, main=1)).rows()
         self.driving_ps += sum(weight_ps for stack, weight_ps, *_ in rows if stack in chosen)
 
 

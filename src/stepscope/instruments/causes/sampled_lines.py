@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from stepscope.code_lines import CodeLine
@@ -79,17 +80,20 @@ class StackEvidence(NamedTuple):
     query: Query
     stacks: Stacks
     sources: Sequence[int]
+    averaged: bool = False
+    """Whether only the steps that averages include are judged."""
 
     def samples(self, main: int) -> Iterator[tuple[SampledStacks, list[tuple[Any, ...]]]]:
-        """Rows of the samples that begin within a step: stack, weight_ps, active_ps, queued_ps. main: 1 for
-        those of the driving thread, 0 for those of all others."""
+        """Rows of the samples that begin within such a step: stack, weight_ps, active_ps, queued_ps. main: 1
+        for those of the driving thread, 0 for those of all others."""
         for source_id, stacks in self.stacks.items():
-            asked = statement("samples_in_steps", source_id=source_id, main=main, sources=self.sources)
-            yield stacks, self.query(asked).rows()
+            steps = partial(statement, sources=self.sources, averaged=int(self.averaged))
+            yield stacks, self.query(steps("samples_in_steps", source_id=source_id, main=main)).rows()
 
     def parts(self) -> list[tuple[int, int, Label, int]]:
         """What samples of the driving thread see of the steps: a step, a stack, a label, picoseconds."""
-        return self.query(statement("parts_by_stack", sources=self.sources)).rows()
+        asked = statement("parts_by_stack", sources=self.sources, averaged=int(self.averaged))
+        return self.query(asked).rows()
 
     @property
     def paths(self) -> dict[int, CallPath]:

@@ -6,6 +6,7 @@
 --   source_id | int | source that has the samples
 --   sources | ints | sources that have the steps
 --   main | int | 1 for the thread that runs the steps, 0 for the others
+--   averaged | int | 1 for steps that averages include, 0 for all
 -- columns:
 --   stack_id, weight_ps
 --   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
@@ -18,7 +19,7 @@ WITH spans AS (
   FROM step AS s
   INNER JOIN capture AS c ON c.source_id = s.source_id
   INNER JOIN capture AS o ON o.source_id = $source_id
-  WHERE s.source_id IN $sources
+  WHERE s.source_id IN $sources AND (s.averaged OR $averaged = 0)
 )
 
 SELECT
