@@ -24,12 +24,11 @@ def called_alone(ops: Rows, alone: Sequence[tuple[str, int]]) -> Iterable[str]:
     their own."""
     called_ps = sum(ps for _, ps in alone)
     if called_ps > _MUCH * sum(row["self_ps"] for row in ops if row["place"] == "host"):
-        longest = sorted(alone, key=lambda found: -found[1])[:_FEW]
-        names = listed([f"{op} ({units.show(ps, 'ps')})" for op, ps in longest])
-        yield (
-            f"Ops that the program calls one by one have no rows here: they compute for "
-            f"{units.show(called_ps, 'ps')}, {names} longest."
-        )
+        longest = sorted(alone, key=lambda found: -found[1])
+        names = [f"{op} ({units.show(ps, 'ps')})" for op, ps in longest[:_FEW]]
+        others_ps = sum(ps for _, ps in longest[_FEW:])
+        others = [f"others ({units.show(others_ps, 'ps')})"] if others_ps else []
+        yield f"Ops that the program calls one by one have no rows here: {listed([*names, *others])}."
 
 
 def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:
