@@ -689,6 +689,16 @@ recorder-warning: The recorder reported a warning
     The profiler noted a warning while it recorded. The note quotes it.
     To do: Read the message; it may explain missing rows.
 
+repeated-executions: Executions that are in a file a second time
+    The file was merged with what it holds already: the same ops on the same device at the same times. Each
+    execution was counted once.
+    To do: Nothing. Merge each run once.
+
+repeated-runs: Runs of a session that are in a timeline a second time
+    The timeline was merged with what it holds already. Each run is one step, and its time counts
+    once. How often ops ran includes both.
+    To do: Merge each run once.
+
 same-capture: The same recording in two forms
     Profilers write one recording as several files (an XPlane and a Chrome trace). stepscope reads one of
     them, so that nothing counts twice.
@@ -723,6 +733,11 @@ storage-kept-whole: A tensor of a checkpoint brings more than itself
     PyTorch saves the whole storage of a tensor. One that shows a part of it, such as a row of a larger
     tensor, brings the rest along: its bytes are those of the storage.
     To do: Save a copy, `tensor.clone()`, where the rest is not wanted.
+
+summaries-unread: Summaries of an event file are not read
+    Beside run metadata and graphs, an event file holds what TensorBoard plots: scalars, histograms, images.
+    They say nothing of time.
+    To do: Nothing. TensorBoard shows them.
 
 time-out-of-range: Times that do not fit
     Times more than 106 days from the start of the recording do not fit a 64-bit number of picoseconds. These

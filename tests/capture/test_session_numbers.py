@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from stepscope.capture import tf1
 from stepscope.capture.callers import WatchedCall
 from stepscope.capture.course import DONE, METADATA, RECORDING
@@ -32,6 +34,14 @@ def test_a_session_goes_on_where_a_closed_one_ended() -> None:
     first._closed = True
     assert sessions.number(second, "[train]") == number
     assert sessions.number(second, "[loss]") != number
+
+
+def test_bytes_of_arrays_are_counted_wherever_they_lie() -> None:
+    fed = {"a": np.zeros((10, 25), np.float32), "b": np.float64(1), "c": [1.0] * 9, "d": "text"}
+    assert tf1.array_bytes((fed, None)) == 1008
+    fetched = [None, (np.zeros(3, np.int8), {"e": np.zeros(4, np.int8)})]
+    assert tf1.array_bytes((fetched,)) == 7
+    assert tf1.array_bytes(([np.int8(1)] * (tf1.MOST_SIGNATURES + 1),)) == 0
 
 
 def test_a_session_that_is_gone_is_closed() -> None:

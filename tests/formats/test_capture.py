@@ -83,7 +83,12 @@ def test_steps_of_which_nothing_shows_where_they_spend_their_time_are_in_no_aver
 def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
     """Only of steps that were recorded, and where a step has several."""
     second = 10**9
-    counted = ({"recorded": False, "runs": 3}, {"recorded": True, "runs": 61}, {"recorded": True})
+    counted = (
+        {"recorded": False, "runs": 3},
+        {"recorded": True, "runs": 61},
+        {"recorded": True},
+        {"recorded": True, "runs": 1, "fed_bytes": 900, "fetched_bytes": 4},
+    )
     timed = b"".join(
         line(step=i, begin_unix_ns=STARTED_NS + i * second, call_unix_ns=STARTED_NS + i * second,
              end_unix_ns=STARTED_NS + (i + 1) * second, how="session_run", **more)
@@ -92,6 +97,8 @@ def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
     folder = write(tmp_path / "c", **{"steps.ndjson": timed})
     asked = "SELECT series, value FROM counter WHERE name = 'runs of a session in a step'"
     assert ask(folder, asked) == [("runs", 61)]
+    asked = "SELECT series, value FROM counter WHERE name = 'bytes of a session in a step' ORDER BY value"
+    assert ask(folder, asked) == [("fetched", 4), ("fed", 900)]
 
 
 def test_what_was_traced_of_a_step_is_one_step(tmp_path: Path) -> None:

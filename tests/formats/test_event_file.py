@@ -175,11 +175,29 @@ def test_a_file_of_a_keras_model_keeps_its_configuration() -> None:
     assert json.loads(facts["meta"]["keras_model.keras"])["class_name"] == "Sequential"
 
 
+def test_summaries_beside_run_metadata_are_counted(tmp_path: Path) -> None:
+    """An event (time 1, step 2) with a Summary (5) of one value: its tag (1) and a scalar (2)."""
+    value = b"\x0a\x04loss\x15" + struct.pack("<f", 1)
+    summary_of_one = b"\x0a" + bytes([len(value)]) + value
+    scalar = b"\x10\x07\x2a" + bytes([len(summary_of_one)]) + summary_of_one
+    path = tmp_path / "events.out.tfevents.1.vm"
+    path.write_bytes(SAMPLE.read_bytes() + 3 * record(scalar))
+    with trace.open(path, cache=False) as opened:
+        asked = "SELECT events, detail FROM source_note WHERE slug = 'summaries-unread'"
+        ((events, detail),) = opened.query(asked).rows()
+    assert events == 3
+    assert detail == "summaries among the 6 records are not read: 3 scalar values"
+
+
 def test_the_same_tag_twice_is_two_steps() -> None:
     one = next(data for data in records(SAMPLE.read_bytes()) if b"step_5" in data)
-    store = reference.decode(record(one) * 2, "event_file")
+    other = one.replace(b"_SOURCE", b"_SOURCF")
+    store = reference.decode(record(one) + record(other), "event_file")
     assert [row["name"] for row in store.rows("marker")] == ["step_5", "step_5#2"]
     assert store.facts["events_stored"] == 58
+    again = reference.decode(record(one) * 2, "event_file")
+    assert [row["name"] for row in again.rows("marker")] == ["step_5"]
+    assert (again.facts["events_stored"], again.facts["events_seen"]) == (29, 29)
 
 
 def test_cut_at_every_byte() -> None:

@@ -277,6 +277,16 @@ def agree(data: bytes) -> bool:
     return bool(accepted)
 
 
+def test_executions_that_are_in_a_file_twice_count_once() -> None:
+    data = (SAMPLES / "xla_cluster.pb").read_bytes()
+    once, twice = (reference.decode(text, "run_metadata") for text in (data, 2 * data))
+    assert [note["slug"] for note in twice.facts["notes"] if note["slug"].startswith("repeated")] == [
+        "repeated-executions"
+    ]
+    assert twice.facts["events_seen"] == once.facts["events_seen"]
+    assert reference.rows_of(twice)["slice"] == reference.rows_of(once)["slice"]
+
+
 @pytest.mark.parametrize("name", ["input_only.pb", "input_only_step_stats.pb", "xla_cluster.pb"])
 def test_cut_at_every_byte(name: str) -> None:
     data = (SAMPLES / name).read_bytes()

@@ -8,6 +8,7 @@ import pytest
 
 from stepscope import library
 from stepscope.session import trace
+from tests import corpus
 from tests.asked import ask
 
 _CPU, _GPU = "/job:localhost/replica:0/task:0/cpu:0", "/job:localhost/replica:0/task:0/gpu:0"
@@ -48,6 +49,42 @@ def test_each_executor_of_a_session_begins_it_and_now_one_is_the_first_now_anoth
 ) -> None:
     runs = [_run(1000 * i, device) for i, device in enumerate(first)]
     assert _steps(tmp_path, runs) == [(0, 100, "file"), (1000, 100, "file"), (2000, 100, "file")]
+
+
+def test_runs_that_do_other_work_are_of_another_kind(tmp_path: Path) -> None:
+    """Runs of the generator and of the discriminator differ by what they update; one that also summarizes, or
+    is longer, does not."""
+    runs = []
+    for number in range(6):
+        begin, kind = 1000 * number, ("_a", "_b")[number % 2]
+        more = [(_CPU, "ScalarSummary", begin + 200, 300)] if number == 2 else []
+        runs.append([*_run(begin, _CPU), (_CPU, f"ApplyAdam{kind}", begin + 100, 9), *more])
+    _steps(tmp_path, runs)
+    with trace.open(tmp_path / "timeline.json", cache=False) as opened:
+        found = opened.query("SELECT kind, reason FROM step ORDER BY ts_ps").rows()
+    assert [kind for kind, _ in found] == ["kind A", "kind B"] * 3
+    assert [reason.partition(" (")[0] for _, reason in found[:2]] == [
+        "updates with ApplyAdam_a", "updates with ApplyAdam_b"
+    ]  # fmt: skip
+
+
+def test_a_timeline_that_was_merged_with_itself_has_each_run_once(tmp_path: Path) -> None:
+    runs = [_run(1000 * i, _CPU) for i in (0, 1, 2, 1)]
+    assert _steps(tmp_path, runs) == [(0, 100, "file"), (1000, 100, "file"), (2000, 100, "file")]
+    with trace.open(tmp_path / "timeline.json", cache=False) as opened:
+        found = opened.query("SELECT events FROM source_note WHERE slug = 'repeated-runs'").rows()
+    assert found == [(2,)]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_run_metadata_that_was_merged_has_a_step_for_each_run(times: int, tmp_path: Path) -> None:
+    """However often it was merged with itself."""
+    samples = (corpus.SAMPLES / "tf1" / "later" / f"run_meta_{number}.pb" for number in (1, 2))
+    path = tmp_path / "merged.pb"
+    path.write_bytes(b"".join(sample.read_bytes() for sample in samples) * times)
+    with trace.open(path, cache=False) as opened:
+        found = opened.query("SELECT recovered_from, averaged FROM step ORDER BY ts_ps").rows()
+    assert found == [("file", True)] * 2
 
 
 def test_sessions_that_run_other_ops_are_told_apart(tmp_path: Path) -> None:

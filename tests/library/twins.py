@@ -69,6 +69,20 @@ class World:
         """By source: whether each step is a recording of its own."""
 
     def _kind_of_step(self, step: Row) -> str:
+        """The kind of a step; runs of a session that do other work are of a kind each."""
+        kind, at = self._trains(step), self._works(step)
+        alike = [self._works(s) for s in self.rows["step_stored"] if at and self._works(s)[:3] == at[:3]]
+        works = sorted(set(alike), key=lambda work: alike.index(work))
+        if not 2 <= len(works) <= 4 or min(map(alike.count, works)) < 3:
+            return kind
+        return ("train " if kind == "train" else "kind ") + "ABCD"[works.index(at)]
+
+    def _works(self, step: Row) -> tuple[str, ...]:
+        """Run, host, kind and work of a run of a session; empty where its work is unknown or not averaged."""
+        known = step["averaged"] and step["recovered_from"] == "file" and step["work"] is not None
+        return (step["run_id"], step["host_id"], self._trains(step), step["work"]) if known else ()
+
+    def _trains(self, step: Row) -> str:
         """A run of a session trains where others of its host do not; alone, nothing is known of it."""
         if step["recovered_from"] != "file" or step["kind"] != "train":
             return step["kind"]

@@ -81,6 +81,7 @@ def _steps(draw: st.DrawFn, tables: Tables, source_id: int, most: int, apart: bo
         told = "file" if apart else draw(st.sampled_from(["marker", "marker", "whole_capture"]))
         averaged = kind != "compile" and told != "whole_capture"
         facts = {"name": kind, "kind": kind, "recovered_from": told, "averaged": averaged, "reason": "drawn"}
+        facts["work"] = draw(st.sampled_from([None, "a (1)", "b (2)"])) if apart else None
         span = {"ts_ps": begin * UNIT, "dur_ps": (end - begin) * UNIT}
         step = tables.add("step_stored", source_id=source_id, step=number, **facts, **span)
         left = end - begin

@@ -192,6 +192,26 @@ def runs_apart(between_us: int = 5, runs: int = 3) -> Tables:
     return tables
 
 
+def runs_of_two_kinds(order: str = "ABABAB") -> Tables:
+    """Runs of a session that update other variables: those of A take 10 µs, those of B 25."""
+    tables = runs_apart(runs=len(order))
+    for row, kind in zip(tables.rows["step_stored"], order, strict=True):
+        row["work"] = f"updates with Adam_{kind}/update_w/ApplyAdam ({kind})"
+        row["dur_ps"] = (10 if kind == "A" else 25) * UNIT_PS
+        source = row["source_id"]
+        device = tables.add("device", source_id=source, name="cpu", kind="cpu")["id"]
+        facts = {"kind": "thread", "records": "execution", "device_id": device}
+        track = tables.add("track", source_id=source, name="t", process="cpu", **facts)["id"]
+        op = {"name": "MatMul", "op_name": "m", "op_type": "MatMul", "track_id": track}
+        tables.slices(source, [{**op, "ts_ps": 0, "dur_ps": row["dur_ps"]}])
+    tables.assign_steps()
+    return tables
+
+
+def runs_of_two_kinds_in_no_order() -> Tables:
+    return runs_of_two_kinds("AABABB")
+
+
 def runs_apart_of_a_recorder() -> Tables:
     """The program ended while its runs were traced in full."""
     tables = runs_apart()
@@ -1246,7 +1266,8 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
-    many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
+    many_groups_of_steps, a_file_for_each_step, runs_of_two_kinds, runs_of_two_kinds_in_no_order,
+    damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     a_pipeline_beside_the_program,
     pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,

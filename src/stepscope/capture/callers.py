@@ -81,6 +81,8 @@ class WatchedCall(NamedTuple):
     """Number of the step in the program's own count; None: calls are counted."""
     site: Site = NOWHERE
     """Where the program calls from."""
+    moved: Tuple[int, int] = (0, 0)
+    """Bytes of the arrays that a run of a session is fed, and gives back."""
 
 
 class Caller:

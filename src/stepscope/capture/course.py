@@ -4,7 +4,7 @@ Its states are WAITING for settled steps, RECORDING, METADATA (runs are traced f
 without a profiler), LIVE, IN_DOUBT and DONE.
 """
 
-from typing import Callable, Optional
+from typing import Callable, Dict, Optional
 
 from . import clocks, environment, notes
 from .callers import Caller, Settle, Span, WatchedCall
@@ -73,8 +73,11 @@ class Course:
 
     # --- steps ---------------------------------------------------------------------------------
 
-    def stepped(self, number: int, caller: Caller, call: WatchedCall, span: Span, runs: int) -> None:
-        """Writes a step that ended, and advances the recording. runs: of a session, in its thread."""
+    def stepped(
+        self, number: int, caller: Caller, call: WatchedCall, span: Span, counts: Dict[str, int]
+    ) -> None:
+        """Writes a step that ended, and advances the recording. counts: of the runs of a session in its
+        thread."""
         if self.state == WAITING:
             if self.session.facts:
                 write_step(self._open(), number, caller, span, False)
@@ -83,11 +86,11 @@ class Course:
             return
         self.pieces.source = call.source
         if self.state == RECORDING:
-            write_step(self._open(), number, caller, span, True, **({"runs": runs} if runs > 1 else {}))
+            write_step(self._open(), number, caller, span, True, **(counts if counts["runs"] else {}))
             self._recorded(caller, call)
         elif self.state == METADATA:
             traced, was_last = self.metadata.step_ended()
-            more = {"run_metadata": True, "runs": runs, "traced_runs": traced} if traced else {}
+            more = {"run_metadata": True, "runs": counts["runs"], "traced_runs": traced} if traced else {}
             write_step(self._open(), number, caller, span, False, **more)
             if was_last:
                 self._traced(caller)

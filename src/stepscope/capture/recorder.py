@@ -52,6 +52,8 @@ class Recorder:
         self._pid = os.getpid()
         self._compiled_before: Dict[Tuple[Any, ...], int] = {}
         self._runs = 0
+        self._moved = [0, 0]
+        """Bytes fed to the runs of a session since the last step, and given back by them."""
         """Runs of a session since the last step, in its thread."""
 
     # --- what frameworks report ----------------------------------------------------------------
@@ -199,14 +201,16 @@ class Recorder:
         anchor = self.pace.anchor
         if anchor is not None and call.how == "session_run" and key[-1] == anchor[-1]:
             self._runs += 1
+            self._moved = [before + now for before, now in zip(self._moved, call.moved)]
         if key != anchor:
             if anchor is not None:
                 course.called_beside(call)
             return
         number = caller.count - 1 if call.number is None else call.number
         course.observers.step_ended(StepTimes(number, begin_ns, call_ns, call.end_ns))
-        runs, self._runs = self._runs, 0
-        course.stepped(number, caller, call, (begin_ns, call_ns, call.end_ns), runs)
+        counts = {"runs": self._runs, "fed_bytes": self._moved[0], "fetched_bytes": self._moved[1]}
+        self._runs, self._moved = 0, [0, 0]
+        course.stepped(number, caller, call, (begin_ns, call_ns, call.end_ns), counts)
 
     def _settled(self, key: Tuple[Any, ...]) -> bool:
         """Whether nothing was traced or compiled since the last such call. The very first is never settled,

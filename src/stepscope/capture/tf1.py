@@ -5,7 +5,7 @@ XPlane, and on a GPU both want the same tracer.
 """
 
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from . import clocks
 from .callers import WatchedCall
@@ -54,6 +54,7 @@ class WatchedRuns:
                 (session, fetches, feed_dict, traces(options)),
                 lambda: run(session, fetches, feed_dict, options, run_metadata),
                 lambda: self._tracer.run(run, session, fetches, feed_dict, options, run_metadata),
+                feed_dict,
             )
 
         return run_
@@ -82,12 +83,13 @@ class WatchedRuns:
                 (session, fetches, list(options.feed), traces(options.run_options)),
                 lambda: call(callable_, *args, **kwargs),
                 lambda: self._tracer.call(call, callable_, options, args, kwargs),
+                args,
             )
 
         return call_
 
-    def _around(self, asked: Asked, plain: Callable[[], Any], traced: Callable[[], Any]) -> Any:
-        """Makes a run of a session in one of two ways, and reports it."""
+    def _around(self, asked: Asked, plain: Callable[[], Any], traced: Callable[[], Any], values: Any) -> Any:
+        """Makes a run of a session in one of two ways, and reports it. values: those that are fed."""
         recorder, local = self._recorder, self._local
         if not recorder.listening or getattr(local, "inside", False):
             return plain()
@@ -125,8 +127,11 @@ class WatchedRuns:
             if recorder.folder is not None and recorder.marks_step(key, site):
                 self._tracer.save_kept(recorder.folder)
             name = f"run({signature(fetches)[:80]})"
+            moved = array_bytes((values,)), array_bytes((result,))
             recorder.step(
-                WatchedCall("session_run", key, name, begin_ns, end_ns, source=session.graph, site=site)
+                WatchedCall(
+                    "session_run", key, name, begin_ns, end_ns, source=session.graph, site=site, moved=moved
+                )
             )
         return result
 
@@ -233,6 +238,20 @@ def signature(fetches: Any) -> str:
         return str(fetches.name)
     except Exception:  # noqa: BLE001  a fetch of the program's own kind: its type will do
         return type(fetches).__name__
+
+
+def array_bytes(values: Iterable[Any]) -> int:
+    """The bytes of the arrays and scalars of NumPy among values, in lists and dictionaries as well. What else
+    is fed, such as a list of numbers, is not looked into: it may be long, or the program's own kind."""
+    found = 0
+    for value in values:
+        if type(value).__module__ == "numpy":
+            found += int(value.nbytes)
+        elif isinstance(value, tuple) or (isinstance(value, list) and len(value) <= MOST_SIGNATURES):
+            found += array_bytes(value)
+        elif isinstance(value, dict):
+            found += array_bytes(value.values())
+    return found
 
 
 def traces(options: Any) -> bool:

@@ -99,4 +99,5 @@ def _row(number: int, ts_ps: int, end_ps: int, reason: str, averaged: bool) -> d
         "dur_ps": end_ps - ts_ps,
         "averaged": averaged,
         "reason": reason,
+        "work": None,
     }

@@ -27,6 +27,8 @@ _CALL = "duration of the call in a step"
 """The counter of what the call took that marks the step, at the step's begin. The rest of the step lies
 before it."""
 _RUNS = "runs of a session in a step"
+_VALUES = "bytes of a session in a step"
+"""The counter of what the runs of a session in a recorded step were fed, and gave back."""
 _TRACED_RUNS = "runs of a session in a traced step"
 """The counter of how often a recorded step called Session.run, where more than once."""
 _SHARES = "threads during recording"
@@ -130,7 +132,10 @@ def calls(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
             yield from _row(_CALL, series, time(begin), end - call)
             runs = whole(line, "runs")
             if series == "traced_ns" and runs is not None and runs > 0:
-                yield from _row(_RUNS, "runs", time(begin), runs)
+                if runs > 1:
+                    yield from _row(_RUNS, "runs", time(begin), runs)
+                for series in ("fed", "fetched"):
+                    yield from _row(_VALUES, series, time(begin), whole(line, f"{series}_bytes"))
 
 
 def collections(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
+from stepscope import units
 from stepscope.instruments.step_evidence import Mark, Step
 from stepscope.instruments.step_kinds import classify, compiling, numbered
+from stepscope.store_rows import add_notes, note
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 _UPDATES = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]")
 """Types of ops by which optimizers of TensorFlow update variables."""
 _GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/")
+SOURCE_OP = "_SOURCE"
+"""The node that a run of a graph begins with."""
 MOST_MERGED = 200_000
 """The most slices that are read one by one: to find the sessions of a merged timeline, or what the first step
 of an accelerator waits for."""
@@ -42,19 +47,39 @@ def _executed(store: Store) -> list[dict[str, Any]] | None:
 
 
 def training(store: Store, steps: list[Step]) -> list[Step]:
-    """Runs of a session. Those that update variables, or have ops of tf.gradients, are training: a program
-    may run others in turn, such as an evaluation."""
+    """Runs of a session, with what each does. Those that update variables, or have ops of tf.gradients, are
+    training: a program may run others in turn, such as an evaluation."""
     ordered = sorted(steps, key=lambda step: step.ts_ps)
     starts = [step.ts_ps for step in ordered]
-    train = {
-        max(0, bisect_right(starts, row["ts_ps"]) - 1)
-        for row in _executed(store) or ()
-        if _UPDATES.match(row["op_type"] or "") or _GRADIENTS.search(row["op_name"] or "")
-    }
+    ops: list[set[str]] = [set() for _ in ordered]
+    updates: list[set[str]] = [set() for _ in ordered]
+    train: set[int] = set()
+    for row in _executed(store) or ():
+        if (name := row["op_name"]) is not None:
+            at = max(0, bisect_right(starts, row["ts_ps"]) - 1)
+            ops[at].add(name)
+            if _UPDATES.match(row["op_type"] or ""):
+                updates[at].add(name)
+            if updates[at] or _GRADIENTS.search(name):
+                train.add(at)
     return [
-        step._replace(kind="train") if at in train and step.kind == "unknown" else step
+        step._replace(
+            kind="train" if at in train and step.kind == "unknown" else step.kind,
+            work=_work(ops[at], updates[at]),
+        )
         for at, step in enumerate(ordered)
     ]
+
+
+def _work(ops: Set[str], updates: Set[str]) -> str | None:
+    """What a run does, the same for runs that update the same variables or, without any, run the same ops:
+    a run that also summarizes is of the same kind, and so is one that takes another branch."""
+    if not ops:
+        return None
+    names = sorted(updates or ops)
+    others = f" and {units.count(len(names) - 1, 'more op')}" if len(names) > 1 else ""
+    does = f"updates with {names[0]}{others}" if updates else f"runs {units.count(len(names), 'op')}"
+    return f"{does} ({crc32(chr(10).join(names).encode()):08x})"
 
 
 def own_runs(store: Store, steps: list[Step]) -> list[Step]:
@@ -83,9 +108,20 @@ def own_runs(store: Store, steps: list[Step]) -> list[Step]:
 
 
 def merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
-    """The runs of sessions of a timeline that somebody merged from several: each begins with the node
-    `_SOURCE` of its graph, and nothing runs in two of them. Nothing for one run's timeline."""
-    starts = _begins(sources, {row["id"]: row["process"] for row in rows_of(store, "track")})
+    """The runs of sessions of a file that somebody merged from several: each begins with the node `_SOURCE`
+    of its graph, and nothing runs in two of them. Nothing for a file of one run. sources: these nodes, where
+    the decoder marks them."""
+    sources = sources or [
+        Mark(row["track_id"], SOURCE_OP, row["ts_ps"], row["dur_ps"])
+        for row in _executed(store) or ()
+        if row["op_name"] == SOURCE_OP
+    ]
+    processes = {row["id"]: row["process"] for row in rows_of(store, "track")}
+    nodes = {(mark.ts_ps, processes[mark.track_id]) for mark in sources}
+    if repeated := len(sources) - len(nodes):
+        detail = "runs of a session are in it a second time: counts of ops include both"
+        add_notes(store, note("repeated-runs", "info", detail, repeated))
+    starts = _begins(nodes)
     executed = _executed(store) if len(starts) > 1 else None
     if executed is None:
         return []
@@ -101,20 +137,19 @@ def merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
         ends[at] = max(ends[at], end_ps)
     if any(end > start for end, start in zip(ends, starts[1:], strict=False)):
         return []
-    why = f"one of {len(starts)} sessions whose timelines were merged"
+    why = f"one of {len(starts)} runs of a session that were merged"
     spans = enumerate(zip(starts, ends, strict=True))
     return [Step("session", i, start, end, "file", reason=why) for i, (start, end) in spans if end > start]
 
 
-def _begins(sources: Sequence[Mark], processes: Mapping[int, str]) -> list[int]:
+def _begins(nodes: Set[tuple[int, str]]) -> list[int]:
     """When sessions begin: each executor of one has its own node `_SOURCE`, and now one is the first, now
-    another. processes: devices by track_id."""
+    another. nodes: when they run, and their devices."""
     begins: list[int] = []
     begun: set[str] = set()
-    for mark in sorted(sources, key=lambda mark: mark.ts_ps):
-        device = processes[mark.track_id]
+    for ts_ps, device in sorted(nodes):
         if not begins or device in begun:
-            begins.append(mark.ts_ps)
+            begins.append(ts_ps)
             begun = set()
         begun.add(device)
     return begins

@@ -48,6 +48,7 @@ class Step(NamedTuple):
     kind: str = "unknown"
     averaged: bool = True
     reason: str = ""
+    work: str | None = None
 
 
 _COUNTED = re.compile(r"execute_(?:\d+_)?context_(\d+)(?:\(.*\))?_generation_(\d+)")

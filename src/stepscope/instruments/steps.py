@@ -33,6 +33,7 @@ from stepscope.instruments.recorder_steps import (
 )
 from stepscope.instruments.session_steps import (
     MOST_MERGED,
+    SOURCE_OP,
     merged,
     own_runs,
     rows_of,
@@ -53,8 +54,6 @@ from stepscope.store_rows import add_notes, note
 if TYPE_CHECKING:
     from stepscope._core import Store
 
-SOURCE_OP = "_SOURCE"
-"""The node that every run of a graph begins with."""
 FETCH = "IteratorGetNext"
 """The beginning of the names of ops that fetch a batch from TensorFlow's pipeline."""
 _NO_STEPS = "nothing in the recording shows where a step begins"
@@ -97,7 +96,7 @@ def recover(store: Store, known: SourceFacts, recorded_steps: Sequence[RecordedS
     if steps:
         steps = _time_by_devices(store, steps)
     elif span is not None:
-        steps = _undelimited(store, known, marks)
+        steps = _undelimited(store, known, marks, not beside)
     if steps and all(step.recovered_from == "file" for step in steps):
         steps = traced_in_full(own_runs(store, training(store, steps)), beside)
     _keep(store, steps)
@@ -149,9 +148,9 @@ def _is_of_devices(track: Mapping[str, Any]) -> bool:
     return track["kind"] == "derived" and track["name"] in (STEPS, PROGRAMS)
 
 
-def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
+def _undelimited(store: Store, known: SourceFacts, marks: _Marks, alone: bool) -> list[Step]:
     """The steps of a recording with nothing that delimits them: the sessions it was merged from, or one. None
-    where all is of one moment, as in a profile of memory."""
+    where all is of one moment, as in a profile of memory. alone: no recorder says that all is of one step."""
     facts = store.facts
     start, end = facts["start_ps"], facts["end_ps"]
     # Moments such as the end of the recorder's own window stretch nothing.
@@ -163,7 +162,7 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
     if spans_elsewhere:
         detail = "no span of a request lies in the time of everything else"
         add_notes(store, note("spans-elsewhere", "info", detail))
-    steps = merged(store, marks.sources)
+    steps = merged(store, marks.sources) if alone else []
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
         add_notes(store, note("no-steps", "missing", _NO_STEPS))
@@ -183,10 +182,13 @@ def _keep(store: Store, steps: Sequence[Step]) -> None:
             step.end_ps - step.ts_ps,
             step.averaged,
             step.reason,
+            step.work,
         )
         for i, step in enumerate(steps)
     ]
-    columns = ("id", "step", "name", "kind", "recovered_from", "ts_ps", "dur_ps", "averaged", "reason")
+    columns = (
+        "id", "step", "name", "kind", "recovered_from", "ts_ps", "dur_ps", "averaged", "reason", "work",
+    )  # fmt: skip
     store.replace("step_stored", {name: [row[at] for row in rows] for at, name in enumerate(columns)})
     held = [step for step in steps if step.end_ps > step.ts_ps]
     if held and "slice" in store.tables():

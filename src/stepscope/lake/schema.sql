@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 2
+-- SCHEMA_VERSION 3
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -214,7 +214,8 @@ CREATE TABLE step_stored (
   ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- duration
   averaged BOOLEAN NOT NULL,        -- false when averages leave it out
-  reason VARCHAR NOT NULL           -- why it is of this kind
+  reason VARCHAR NOT NULL,          -- why it is of this kind
+  work VARCHAR                      -- what a run of a session updates or, where it updates nothing, how many ops it runs, with a hash of their names
 );
 
 -- Slices of a track that are called alike, added up. Together they are all slices.

@@ -13,7 +13,7 @@ from stepscope.report import program_text, runs
 from stepscope.report.names import distinct_names, listed
 from stepscope.report.parts import Rows
 from stepscope.report.remains import takes_as_long
-from stepscope.report.step_text import steps_of_kind
+from stepscope.report.step_text import kind_means, steps_of_kind
 
 _HOLES = 2
 """The window may be at most this many times as long as the devices' own steps in it, for shares of it to mean
@@ -41,10 +41,27 @@ def title(rows_of: Mapping[str, Rows]) -> str:
     hosts = rows_of["runs_and_hosts"]
     names = runs.run_ids(rows_of)
     steps = sum(row["steps"] + row["steps_left_out"] for row in hosts)
-    name = names[0] if len(names) == 1 else ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    name = (
+        _telling(names[0], rows_of["sources"])
+        if len(names) == 1
+        else ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    )
     machines = len({row["host_id"] for row in hosts})
     counts = [units.count(len(names), "run"), units.count(machines, "host"), units.count(steps, "step")]
     return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
+
+
+_SHORT = 3
+"""A name of a run that is no longer says little."""
+
+
+def _telling(name: str, sources: Rows) -> str:
+    """The name of a run, behind that of the folder around it where it is short."""
+    for row in sources if len(name) <= _SHORT else ():
+        folders = row["path"].split("/")[:-1]
+        if name in folders[1:] and (outer := folders[folders.index(name, 1) - 1]):
+            return f"{outer}/{name}"
+    return name
 
 
 def headline(
@@ -149,6 +166,7 @@ def _mean_step(
         )
     steps = steps_of_kind(main, main["steps"])
     if main.get("all") and main["steps"] > 1:
+        average += kind_means(rows_of)
         steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"
     return f"{steps}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}."
 

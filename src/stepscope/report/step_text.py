@@ -1,12 +1,13 @@
 """Sentences about the steps: how many, how long, by what they were found, and which averages leave out."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from stepscope import units
 from stepscope.report import runs
-from stepscope.report.names import host_of
+from stepscope.report.names import host_of, listed
 from stepscope.report.parts import Rows
 
 _BATCHES = frozenset({"prefill", "decode", "mixed"})
@@ -27,6 +28,10 @@ _FOUND_BY = {
 }
 """What shows where a step begins, by `recovered_from` of the view step."""
 
+_OWN_KIND = re.compile(r"(?:train|kind) [A-D]")
+"""A kind of runs of a session, told apart by what they run."""
+_LONGEST_TURN = 8
+"""Most runs after which kinds may begin anew."""
 _MOST_GROUPS = 6
 """Groups of steps that get a sentence each; a table has the others."""
 
@@ -54,6 +59,9 @@ def sentences(rows_of: Mapping[str, Rows]) -> Iterable[str]:
             on = f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
             number = units.count(row["steps"], *(f"{_kind(row)}{noun}" for noun in _nouns(row)))
             yield f"{where}{number}{on}: {_durations(row)}."
+    does = {row["kind"]: row["reason"] for row in rows_of["step_list"] if _OWN_KIND.match(row["kind"])}
+    for kind in sorted(does) if len(hosts) == 1 else ():
+        yield f"A run of {kind} {does[kind].rpartition(' (')[0]}."
     yield from _tokens(rows_of["step_list"])
     if len(groups) > len(longest):
         more = len(groups) - len(longest)
@@ -70,6 +78,27 @@ def _durations(group: Mapping[str, Any]) -> str:
         return f"{_ps(group['mean_ps'])}; {found_by}"
     mean, median, most = (_ps(group[key]) for key in ("mean_ps", "median_ps", "p95_ps"))
     return f"mean {mean}, median {median}, 95 % within {most}; {found_by}"
+
+
+def kind_means(rows_of: Mapping[str, Rows]) -> str:
+    """What runs of each kind take where a program makes several, and what a turn of them takes; empty where
+    it does not."""
+    groups = [row for row in rows_of["step_times"] if row["averaged"]]
+    took = {row["kind"]: row["mean_ps"] for row in groups}
+    if len(took) < len(groups) or not any(map(_OWN_KIND.match, took)):
+        return ""
+    each = listed([f"{row['steps']:,} of {row['kind']} {_ps(row['mean_ps'])}" for row in groups])
+    turn = _turn([row["kind"] for row in rows_of["step_list"] if row["averaged"]])
+    together = _ps(sum(took[kind] for kind in turn))
+    what = "a pair of them takes" if len(turn) == 2 else f"a turn of {len(turn)} takes"
+    return f": {each}" + (f". They alternate, and {what} {together}" if turn else "")
+
+
+def _turn(kinds: Sequence[str]) -> Sequence[str]:
+    """The shortest sequence of kinds that repeats from the first run to the last; empty where none does."""
+    lengths = range(2, min(_LONGEST_TURN, len(kinds) // 2) + 1)
+    found = (kinds[:n] for n in lengths if all(a == b for a, b in zip(kinds, kinds[n:], strict=False)))
+    return next(found, ()) if len(set(kinds)) > 1 else ()
 
 
 def are_whole(steps: Rows) -> bool:

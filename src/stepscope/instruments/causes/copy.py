@@ -30,7 +30,12 @@ class CopyCause(LineCause):
         """The line, how much is copied, and which copies the cores of devices wait for."""
         found = super().explain(host, share, ps_per_step)
         copied = copied_bytes(host, ps_per_step)
-        return replace(found, awaits_copies=awaited_copies(host.ask), copied_bytes=copied)
+        return replace(
+            found,
+            awaits_copies=awaited_copies(host.ask),
+            copied_bytes=copied,
+            session_bytes=session_bytes(host.ask),
+        )
 
 
 def copied_bytes(host: HostSteps, ps_per_step: int) -> int | None:
@@ -43,6 +48,12 @@ def copied_bytes(host: HostSteps, ps_per_step: int) -> int | None:
             copied += tensors.bytes(0)
             took_ps += dur_ps
     return round(copied / steps) if 2 * took_ps >= ps_per_step * steps and copied else None
+
+
+def session_bytes(ask: AskHost) -> tuple[int, int] | None:
+    """What a mean step feeds to runs of a session, and fetches from them. None where nobody counted."""
+    ((fed, fetched),) = ask("session_bytes")
+    return None if fed is None else (round(fed), round(fetched or 0))
 
 
 def awaited_copies(ask: AskHost) -> Literal["host", "device"] | None:

@@ -11,6 +11,7 @@ from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.compute import small_ops
 from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.copy import session_bytes
 from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.gain import LeftUntraced
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
@@ -101,6 +102,7 @@ class DispatchCause(LineCause):
             takes_batches=of_session and host.ask("batches_in_steps")[0][0] > 0,
             called_from=caller(host, found),
             small_ops=self.are_ops(host),
+            session_bytes=session_bytes(host.ask),
         )
         return found if (calls or 0) >= MANY_CALLS else self.explain_graph_loop(host, found)
 

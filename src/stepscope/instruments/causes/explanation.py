@@ -120,6 +120,8 @@ class Explanation:
     """Whether the cause is a loop over other batches than those of the steps, whatever runs there."""
     copied_bytes: int | None = None
     """Where copying is the cause, what a mean step copies on a processor, as far as shapes tell."""
+    session_bytes: tuple[int, int] | None = None
+    """Where copying or launching is the cause, what a mean step feeds to runs of a session, and fetches."""
     samples: SampleCounts | None = None
     """Those that tell `place`."""
     before_ps: int | None = None

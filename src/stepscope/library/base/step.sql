@@ -6,7 +6,8 @@
 --   in many, its first step is judged here, together with the others of the run, host and kind: it is warm-up when it
 --   takes more than twice the median of at least three others. So a lake that grows is judged like one made at once. Of
 --   steps with the same number the one that began first counts, where their files say when. A run
---   of a session is of the kind train where its host has runs that do not train as well. A file of one run of a session
+--   of a session is of the kind train where its host has runs that do not train as well. Where a host has up to four
+--   kinds of runs, told apart by what they update or run, each is a kind of its own, if it has three runs. A file of one run of a session
 --   times its ops, and no more of the step. Where steps of the same run and host were timed as a whole,
 --   averages leave such files out: a mean over two clocks is neither.
 -- columns:
@@ -15,32 +16,63 @@
 --   source_id | int | Source | source it was recovered from
 --   step | int | Step | number of the step: the program's own where it is known, else counted from 0
 --   name | text | Name | name of the marker
---   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown; prefill, decode or mixed
+--   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown; prefill, decode or mixed;
+--     train A or kind A, and so on, where a program makes several kinds of runs
 --   recovered_from | text | Recovered from | batch, marker, profiler_step, optimizer_step,
 --     session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration
 --   averaged | bool | In averages | false when averages leave it out
 --   reason | text | Reason | why it is of this kind
-WITH counted AS (
+WITH based AS (
   SELECT
-    columns!(s, id, run_id, host_id, source_id, step, name),
+    columns!(s, id, run_id, host_id, source_id, step, name, work),
     CASE
       WHEN s.recovered_from <> 'file' OR s.kind <> 'train' THEN s.kind
       WHEN MIN(CASE WHEN s.recovered_from = 'file' AND s.kind <> 'train' THEN 0 ELSE 1 END) OVER (
         PARTITION BY s.run_id, s.host_id
       ) = 1 THEN 'unknown'
       ELSE 'train'
-    END AS stored_kind,
+    END AS base_kind,
     columns!(s, recovered_from, ts_ps, dur_ps),
     s.averaged AS stored_averaged,
-    s.reason AS stored_reason,
+    s.reason AS base_reason,
     COUNT(*) OVER (PARTITION BY s.source_id) AS of_source,
     s.averaged AND s.recovered_from = 'file' AS of_file,
     MAX(CASE WHEN s.averaged AND s.recovered_from NOT IN ('file', 'whole_capture') THEN 1 ELSE 0 END) OVER (
       PARTITION BY s.run_id, s.host_id
     ) AS timed
   FROM step_stored AS s
+),
+
+works AS (
+  SELECT
+    columns!(b, run_id, host_id, base_kind, work),
+    ROW_NUMBER() OVER (
+      PARTITION BY b.run_id, b.host_id, b.base_kind ORDER BY nulls_last!(MIN(b.step), MIN(b.id))
+    ) AS place,
+    COUNT(*) OVER (PARTITION BY b.run_id, b.host_id, b.base_kind) AS kinds,
+    MIN(COUNT(*)) OVER (PARTITION BY b.run_id, b.host_id, b.base_kind) AS fewest
+  FROM based AS b
+  WHERE b.of_file AND b.work IS NOT NULL
+  GROUP BY columns!(b, run_id, host_id, base_kind, work)
+),
+
+counted AS (
+  SELECT
+    columns!(b, id, run_id, host_id, source_id, step, name),
+    CASE
+      WHEN w.work IS NULL THEN b.base_kind
+      ELSE CASE WHEN b.base_kind = 'train' THEN 'train ' ELSE 'kind ' END
+        || CASE w.place WHEN 1 THEN 'A' WHEN 2 THEN 'B' WHEN 3 THEN 'C' ELSE 'D' END
+    END AS stored_kind,
+    columns!(b, recovered_from, ts_ps, dur_ps, stored_averaged),
+    CASE WHEN w.work IS NULL THEN b.base_reason ELSE w.work END AS stored_reason,
+    columns!(b, of_source, of_file, timed)
+  FROM based AS b
+  LEFT JOIN works AS w
+    ON w.run_id = b.run_id AND w.host_id = b.host_id AND w.base_kind = b.base_kind AND w.work = b.work
+    AND b.of_file AND w.kinds BETWEEN 2 AND 4 AND w.fewest >= 3
 ),
 
 alone AS (

@@ -14,7 +14,8 @@ use crate::proto::walk::{Value, Visitor};
 use crate::proto::wire::Fields;
 use crate::store::pool::Pool;
 use crate::store::{Effect, Options, Writer};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// One RunMetadata: the file's only one, or one of the records of an event file.
 #[derive(Debug, Default, Clone)]
@@ -36,6 +37,8 @@ pub struct Entry {
     pub device: String,
     /// Names of threads, in the order of the file.
     pub threads: Vec<(u32, String)>,
+    /// Hash of the bytes of its executions.
+    pub hash: u64,
 }
 
 /// One execution: where its bytes are, and what the layout needs of it.
@@ -130,6 +133,11 @@ impl<'a> Collector<'a> {
             self.writer.note("no-start-time", Effect::Lost, 1, Some(offset), detail);
             return Ok(());
         };
+        if let Some(entry) = self.found.entries.last_mut() {
+            let mut hasher = DefaultHasher::new();
+            (entry.hash, bytes).hash(&mut hasher);
+            entry.hash = hasher.finish();
+        }
         let called = String::from_utf8_lossy(node.name);
         let name = self.found.nodes.intern(&called);
         let copies = label::copied(&String::from_utf8_lossy(node.label), &called).is_some();
@@ -170,8 +178,26 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Forgets the executions of entries that say again what an earlier one says, as where a file was merged
+    /// with itself: the same bytes, times included.
+    fn forget_repeated(&mut self) {
+        let mut seen = HashSet::new();
+        let entries = self.found.entries.iter();
+        let again: Vec<bool> =
+            entries.map(|entry| entry.hash != 0 && !seen.insert((entry.hash, &entry.device))).collect();
+        let before = self.found.execs.len();
+        self.found.execs.retain(|exec| !again[exec.entry as usize]);
+        let repeated = (before - self.found.execs.len()) as u64;
+        if repeated > 0 {
+            self.writer.facts.events_seen -= repeated;
+            let detail = "executions are in the file a second time; they count once";
+            self.writer.note("repeated-executions", Effect::Info, repeated, None, detail);
+        }
+    }
+
     /// Lays out and writes what was collected.
-    pub fn finish(self, options: &Options) -> Result<()> {
+    pub fn finish(mut self, options: &Options) -> Result<()> {
+        self.forget_repeated();
         if self.graphs.nodes > 0 {
             self.writer.facts.meta.insert("graph_nodes".into(), self.graphs.nodes.to_string());
         }
