@@ -212,6 +212,10 @@ def runs_of_two_kinds_in_no_order() -> Tables:
     return runs_of_two_kinds("AABABB")
 
 
+def runs_of_two_kinds_in_turns_of_three() -> Tables:
+    return runs_of_two_kinds("AABAABAAB")
+
+
 def runs_apart_of_a_recorder() -> Tables:
     """The program ended while its runs were traced in full."""
     tables = runs_apart()
@@ -490,6 +494,14 @@ def runs_of_a_session() -> Tables:
 def one_run_of_a_session() -> Tables:
     """A step in which Python runs a session once, in which nothing computes."""
     return draw(f"step train : [train{'.' * 20}]\ncpu/python thread : [SessionRun{'.' * 14}]")
+
+
+def a_run_of_a_session_that_is_fed() -> Tables:
+    """The same of a recorder that counted what is fed and fetched."""
+    tables = one_run_of_a_session()
+    for series, value in (("fed", 100 << 20), ("fetched", 2 << 20)):
+        tables.add("counter", name="bytes of a session in a step", series=series, value=value)
+    return tables
 
 
 def a_run_of_a_session_that_takes_a_batch() -> Tables:
@@ -1126,6 +1138,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         launching_without_a_core,
         runs_of_a_session,
         one_run_of_a_session,
+        a_run_of_a_session_that_is_fed,
         a_run_of_a_session_that_takes_a_batch,
         waiting_for_what_is_not_recorded,
         samples_of_a_processor,
@@ -1267,6 +1280,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, runs_of_two_kinds, runs_of_two_kinds_in_no_order,
+    runs_of_two_kinds_in_turns_of_three,
     damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     a_pipeline_beside_the_program,

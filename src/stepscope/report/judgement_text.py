@@ -150,9 +150,9 @@ _MANY_BYTES = 1 << 20
 
 def _moves(judgement: Judgement) -> list[str]:
     """What is fed to runs of a session, and fetched."""
-    moved = zip(("feeds {} to", "fetches {} from"), judgement.session_bytes or (), strict=False)
+    moved = zip(("is fed {}", "gives back {}"), judgement.session_bytes or (), strict=False)
     much = [does.format(units.show(size, "bytes")) for does, size in moved if size >= _MANY_BYTES]
-    return [f"A {unit_of(judgement)} {' Session.run, and '.join(much)} Session.run."] if much else []
+    return [f"In a {unit_of(judgement)}, Session.run {' and '.join(much)}."] if much else []
 
 
 def _recomputed(judgement: Judgement) -> list[str]:

@@ -1,6 +1,5 @@
 """Sentences about the steps: how many, how long, by what they were found, and which averages leave out."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -28,8 +27,8 @@ _FOUND_BY = {
 }
 """What shows where a step begins, by `recovered_from` of the view step."""
 
-_OWN_KIND = re.compile(r"(?:train|kind) [A-D]")
-"""A kind of runs of a session, told apart by what they run."""
+_LETTERS = (" A", " B", " C", " D")
+"""In which kinds of runs of a session end that are told apart by what they do."""
 _LONGEST_TURN = 8
 """Most runs after which kinds may begin anew."""
 _MOST_GROUPS = 6
@@ -59,7 +58,7 @@ def sentences(rows_of: Mapping[str, Rows]) -> Iterable[str]:
             on = f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
             number = units.count(row["steps"], *(f"{_kind(row)}{noun}" for noun in _nouns(row)))
             yield f"{where}{number}{on}: {_durations(row)}."
-    does = {row["kind"]: row["reason"] for row in rows_of["step_list"] if _OWN_KIND.match(row["kind"])}
+    does = {row["kind"]: row["reason"] for row in rows_of["step_list"] if row["kind"].endswith(_LETTERS)}
     for kind in sorted(does) if len(hosts) == 1 else ():
         yield f"A run of {kind} {does[kind].rpartition(' (')[0]}."
     yield from _tokens(rows_of["step_list"])
@@ -85,7 +84,7 @@ def kind_means(rows_of: Mapping[str, Rows]) -> str:
     it does not."""
     groups = [row for row in rows_of["step_times"] if row["averaged"]]
     took = {row["kind"]: row["mean_ps"] for row in groups}
-    if len(took) < len(groups) or not any(map(_OWN_KIND.match, took)):
+    if len(took) < len(groups) or not any(kind.endswith(_LETTERS) for kind in took):
         return ""
     each = listed([f"{row['steps']:,} of {row['kind']} {_ps(row['mean_ps'])}" for row in groups])
     turn = _turn([row["kind"] for row in rows_of["step_list"] if row["averaged"]])

@@ -58,21 +58,25 @@ works AS (
   GROUP BY columns!(b, run_id, host_id, base_kind, work)
 ),
 
+several AS (
+  SELECT
+    columns!(w, run_id, host_id, base_kind, work),
+    CASE WHEN w.base_kind = 'train' THEN 'train ' ELSE 'kind ' END
+    || CASE w.place WHEN 1 THEN 'A' WHEN 2 THEN 'B' WHEN 3 THEN 'C' ELSE 'D' END AS own_kind
+  FROM works AS w
+  WHERE w.kinds BETWEEN 2 AND 4 AND w.fewest >= 3
+),
+
 counted AS (
   SELECT
     columns!(b, id, run_id, host_id, source_id, step, name),
-    CASE
-      WHEN w.work IS NULL THEN b.base_kind
-      ELSE CASE WHEN b.base_kind = 'train' THEN 'train ' ELSE 'kind ' END
-        || CASE w.place WHEN 1 THEN 'A' WHEN 2 THEN 'B' WHEN 3 THEN 'C' ELSE 'D' END
-    END AS stored_kind,
+    COALESCE(w.own_kind, b.base_kind) AS stored_kind,
     columns!(b, recovered_from, ts_ps, dur_ps, stored_averaged),
-    CASE WHEN w.work IS NULL THEN b.base_reason ELSE w.work END AS stored_reason,
+    COALESCE(w.work, b.base_reason) AS stored_reason,
     columns!(b, of_source, of_file, timed)
   FROM based AS b
-  LEFT JOIN works AS w
+  LEFT JOIN several AS w
     ON w.run_id = b.run_id AND w.host_id = b.host_id AND w.base_kind = b.base_kind AND w.work = b.work
-    AND b.of_file AND w.kinds BETWEEN 2 AND 4 AND w.fewest >= 3
 ),
 
 alone AS (
