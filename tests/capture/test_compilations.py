@@ -74,6 +74,15 @@ def test_objects_are_told_apart_and_never_asked() -> None:
     assert (argument, what) == ("x", "object")
 
 
+def test_an_object_that_is_gone_is_not_the_next() -> None:
+    """Python gives its `id` to what is made at its place."""
+    gone = [described(None, (lambda x: x,), {})["argument 0"].identity for _ in range(20)]
+    assert len(set(gone)) == 20
+    kept = [lambda x: x for _ in range(2)]
+    assert new((kept[0],), (kept[0],)) == []
+    assert [change[1] for change in new((kept[0],), (kept[1],))] == ["function"]
+
+
 def test_huge_and_endless_arguments_end() -> None:
     endless: list[Any] = []
     endless.append(endless)

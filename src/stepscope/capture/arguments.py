@@ -7,7 +7,9 @@ neither Python nor a framework are equal only if identical.
 
 import functools
 import inspect
+import itertools
 import types
+import weakref
 from typing import Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 MOST_LEAVES = 2000
@@ -214,7 +216,7 @@ def _leaf(value: Any) -> Leaf:
         long = kind in (str, bytes) and len(value) > _MOST_TEXT
         return Leaf("value", kind.__name__, value=repr(value[:_MOST_TEXT] if long else value)[:_MOST_TEXT])
     if isinstance(value, _FUNCTIONS):
-        return Leaf("function", "function", value=_name(value), identity=id(value))
+        return Leaf("function", "function", value=_name(value), identity=_identity(value))
     if isinstance(value, type):
         return Leaf("value", "class", value=f"{value.__module__}.{value.__qualname__}")
     if kind.__module__.partition(".")[0] in ARRAYS:
@@ -229,7 +231,26 @@ def _leaf(value: Any) -> Leaf:
             return Leaf("array", "array", _shape(shape), name + weak)
         if kind.__name__ in ("DType", "dtype"):
             return Leaf("value", "dtype", value=str(value))
-    return Leaf("object", kind.__qualname__, identity=id(value))
+    return Leaf("object", kind.__qualname__, identity=_identity(value))
+
+
+_numbers = itertools.count(1)
+_seen: "Dict[int, Tuple[weakref.ref[Any], int]]" = {}
+"""The objects that were asked for and are alive, with their numbers, by `id`."""
+
+
+def _identity(value: Any) -> int:
+    """A number for an object. `id` gives that of an object that is gone to the next: to a lambda written in a
+    call, say."""
+    key = id(value)
+    if key in _seen and _seen[key][0]() is value:
+        return _seen[key][1]
+    try:
+        kept = weakref.ref(value, lambda _: _seen.pop(key, None))
+    except TypeError:
+        return -key
+    _seen[key] = (kept, next(_numbers))
+    return _seen[key][1]
 
 
 def _shape(shape: Any) -> str:
