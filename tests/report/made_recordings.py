@@ -1354,6 +1354,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "device_waits_for_host": waiting_for_the_device,
     "retraced_functions": lambda: compilations("value"),
     "retraced_functions, a graph": lambda: compilations(*CHANGES["graph that grows"]),
+    "retraced_functions, a shape": lambda: compilations(*CHANGES["shape"]),
+    "retraced_functions, a new function": lambda: compilations(*CHANGES["new function"]),
     "late_input": made_ranks.input_late_on_one_rank,
     "straggler": made_ranks.one_rank_arrives_last,
     "uneven_experts": made_ranks.one_rank_gets_most,

@@ -5,11 +5,7 @@
 -- severity: high from three steps, medium for fewer, low outside of steps
 -- impact: `{function}` was traced or compiled {times} {times:time|times} after the first, for {impact_ps} in all,
 --   called {place}. New each time: {changed}.
--- action: Pad batches to few shapes; pass Python numbers that change as tensors or arrays, not as static arguments;
---   make functions, and the ops of a graph, once, outside of the loop.
--- action_tensorflow: {advice}
--- action_jax: Pad batches to few shapes; pass Python numbers that change as arrays, not as static arguments; make
---   functions once, outside of the loop.
+-- action: {advice}
 -- weakened_by: compilations-capped
 -- reasoning: A function is compiled for each shape and type of array, for each value of Python's own that is compiled
 --   in, and for each new function object. The recorder compares a call that compiles with earlier calls of the same
@@ -25,7 +21,7 @@
 --   changed | text | New each time | what was new, and what it was in the last of these calls
 --   times | int | Times | calls that traced or compiled, but for the first
 --   steps | int | Steps | steps in which they lie
---   advice | text | Advice | what to do about functions and graphs of TensorFlow
+--   advice | text | Advice | what to do about such a change
 SELECT
   CASE WHEN c.steps >= 3 THEN 'high' WHEN c.steps >= 1 THEN 'medium' ELSE 'low' END AS severity,
   c.total_ps AS impact_ps,
@@ -55,9 +51,31 @@ SELECT
         'graph grows, the session prepares it again. After tf.get_default_graph().finalize(), the line that adds an ',
         'op fails.'
       )
+    WHEN 'value'
+      THEN CONCAT(
+        'Pass ', COALESCE(c.argument, 'what changes'), ' as a tensor or an array: for each number, text or static ',
+        'argument that it has not seen, a function is compiled again.'
+      )
+    WHEN 'shape'
+      THEN 'Pad batches to few shapes. An input_signature of tf.function can also have None for the size that changes.'
+    WHEN 'new_function'
+      THEN CONCAT(
+        'Make the function once, outside of the loop',
+        CASE WHEN c.argument IS NULL THEN '' ELSE ', and pass ' || c.argument || ' to it as a tensor or an array' END,
+        ': what is compiled belongs to one function object.'
+      )
+    WHEN 'unknown'
+      THEN CONCAT(
+        'Pad batches to few shapes. Pass Python numbers that change as tensors or arrays, not as static arguments. ',
+        'Make functions once, outside of the loop.'
+      )
     ELSE CONCAT(
-      'Pad batches to few shapes, or give tf.function an input_signature with None for the size that changes. Pass ',
-      'Python numbers that change as tensors. Make functions once, outside of the loop.'
+      'Pass ', COALESCE(c.argument, 'the argument'),
+      CASE
+        WHEN c.change IN ('function', 'object') THEN ' as one object, made outside of the loop.'
+        WHEN c.change = 'structure' THEN ' with the same parts in each call.'
+        ELSE ' with one type in each call.'
+      END
     )
   END AS advice
 FROM compilation_sum AS c
