@@ -47,6 +47,25 @@ def test_few_slices_and_short_recordings_are_judged_whole(tmp_path, number, dur_
     assert judged(recorded(tmp_path, [*spans(number, 500.0), *late]))[0] == dur_us
 
 
+@pytest.mark.parametrize("at_us", [0, 900 * HOUR_US])
+@pytest.mark.parametrize("tid", [1, 2])
+def test_a_slice_far_from_all_others_stretches_nothing(tmp_path, at_us, tid):
+    """One whose time was never set, in a clock that counts from the start of the machine."""
+    others = [{**event, "ts": 300 * HOUR_US + 1000 * at} for at, event in enumerate(spans(20, 900.0))]
+    dur_us, headline = judged(
+        recorded(tmp_path, [*others, {"name": "stray", "tid": tid, "ts": at_us, "dur": 5}])
+    )
+    assert dur_us == 19_900
+    (sentence,) = (line for line in headline if "away from all others" in line)
+    assert sentence.startswith(f"1 slice lies up to {'1,080,000' if at_us == 0 else '2,160,000'} s away")
+
+
+def test_work_after_a_long_wait_is_judged_with_it(tmp_path):
+    early = spans(5, 900.0)
+    late = [{**event, "ts": 3 * HOUR_US + 1000 * at} for at, event in enumerate(spans(20, 900.0))]
+    assert judged(recorded(tmp_path, [*early, *late]))[0] == 3 * HOUR_US + 19_900
+
+
 def test_spans_of_sequences_in_another_clock_stretch_nothing(tmp_path):
     """They count from another zero than the threads do."""
     sequences = [
