@@ -100,6 +100,19 @@ def test_copies_tell_their_memory_and_kernels_their_size(tmp_path):
     assert (json.loads(args)["grid"], json.loads(args)["block"]) == ([9, 2, 1], [32, 4, 1])
 
 
+def test_ranges_alone_are_named_and_what_lacks_is_noted(tmp_path, capsys):
+    ranges = ", ".join(
+        f"({100 * step + begin}, {100 * step + end}, 59, '{name}', NULL, {THREAD})"
+        for step in range(1, 9)
+        for begin, end, name in ((0, 100, f"iteration {step}"), (0, 60, "forward"), (60, 95, "backward"))
+    )
+    path = database(tmp_path / "a.sqlite", RANGES[0], f"INSERT INTO NVTX_EVENTS VALUES {ranges}")
+    assert main([str(path), "--no-cache"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "`forward` has 60.0 % and `backward` has 35.0 % of a step" in text
+    assert "nothing of GPUs, and no calls of CUDA; it holds 24 rows of NVTX_EVENTS" in text
+
+
 GPU = (
     "CREATE TABLE TARGET_INFO_GPU"
     " (cuDevice, name, totalMemory, memoryBandwidth, smCount, computeMajor, computeMinor)"

@@ -108,6 +108,8 @@ class _Export(Database):
         if self.sampled:
             self._add_samples()
         self.events.devices = self._gpus()
+        if not {_KERNELS, _COPIES, _FILLS, _CUDA}.intersection(self.timed):
+            self.events.note("no-cuda", "missing", 0, f"nothing of GPUs, and no calls of CUDA{self.held()}")
         wall = "TARGET_INFO_SESSION_START_TIME"
         if self.has(wall, "utcEpochNs", "systemClockNs"):
             offset_ns = self.number(f"SELECT utcEpochNs - systemClockNs FROM {wall}")

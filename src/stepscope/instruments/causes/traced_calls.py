@@ -73,6 +73,19 @@ def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
     return _most(weights)
 
 
+def marked_shares(query: Query, sources: Sequence[int]) -> list[tuple[str, float]]:
+    """What lies in slices that stand for no label, by the innermost of them: their names and parts of the
+    first steps, the longest first."""
+    weights: Counter[str | None] = Counter()
+    timed = {(row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] in sources}
+    of_steps = sum(end - begin for begin, end in timed)
+    for slices in driving_slices(query, sources, set(sources)):
+        add_by_mark(weights, None, timed, slices)
+    return [
+        (name, spent / of_steps) for name, spent in weights.most_common() if name is not None and of_steps
+    ]
+
+
 def storing_call(query: Query, sources: Sequence[int]) -> str | None:
     """What most of the waiting lies in, where that is a call that stores something, as TensorFlow runs SaveV2
     eagerly: by name, without what runs it. None where no such call has most of it."""
@@ -186,9 +199,13 @@ def add_by_call(weights: dict[str | None, Counter[CallPath]], slices: Iterable[T
 
 
 def add_by_mark(
-    weights: Counter[str | None], label: str, steps: Collection[tuple[int, int]], slices: Iterable[TimedSlice]
+    weights: Counter[str | None],
+    label: str | None,
+    steps: Collection[tuple[int, int]],
+    slices: Iterable[TimedSlice],
 ) -> None:
-    """Adds what counts to a label by the mark of the program around it. slices: as for add_by_call."""
+    """Adds what counts to a label, or to none, by the mark of the program around it. slices: as for
+    add_by_call."""
 
     def entered(around: tuple[str | None, Meaning], timed: TimedSlice) -> tuple[str | None, Meaning]:
         mark, outer = around
