@@ -144,12 +144,13 @@ class _JittedCalls:
         if self._gradients.are_taken():
             return
         if is_framework(_file(function)):
-            if self._ops.wanted():
+            name = getattr(function, "__name__", "")
+            if self._ops.wanted() and not self._is_often_beside("jax_op", "op", name):
                 local.jitted = function
-                self._ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
+                self._ops.saw(name, begin_ns, end_ns, outputs)
             return
         key = ("jit", *recorder.identities.of(function, code_of(function)))
-        if self._is_often_beside(key):
+        if self._is_often_beside("jax", *key):
             return
         local.jitted = function
         self.step_seen()
@@ -166,14 +167,15 @@ class _JittedCalls:
             )
         )
 
-    def _is_often_beside(self, key: Tuple[Any, ...]) -> bool:
-        """Whether another jitted function marks the steps, and this one is called often in each: it has its
-        fast path. Where ops mark them, the first function that the program jits may be a better mark."""
+    def _is_often_beside(self, *key: Any) -> bool:
+        """Whether another function marks the steps, or another op, and this one is called often in each: it
+        has its fast path. Where ops mark them, the first function that the program jits may be a better
+        mark. key: begins with the kind of call."""
         recorder = self._recorder
         anchor = recorder.pace.anchor
-        if anchor is None or recorder.in_doubt or (anchor[0], anchor[-1]) != ("jax", threading.get_ident()):
+        if anchor is None or recorder.in_doubt or (anchor[0], anchor[-1]) != (key[0], threading.get_ident()):
             return False
-        if anchor[: len(key) + 1] == ("jax", *key):
+        if anchor[: len(key)] == key:
             self._beside.clear()
             return False
         if key not in self._often:
