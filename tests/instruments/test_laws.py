@@ -131,6 +131,18 @@ def test_the_only_launch_without_a_kernel_is_told(tmp_path):
     assert any(line.startswith("1 launch, 0 kernels: all of the device's work") for line in headline)
 
 
+def test_ops_that_launch_what_was_not_recorded_compute_nothing(tmp_path):
+    """Of the device only launches are there: what the host does besides is no compute."""
+    calls = launches(40, lost=range(40))
+    ops = [
+        {**call, "cat": "cpu_op", "name": "aten::mm", "ts": call["ts"] - 1, "dur": 8.0} for call in calls[1:]
+    ]
+    with opened(tmp_path, [*calls, *ops]) as trace:
+        labels = {row[0] for row in trace.query("SELECT DISTINCT label FROM step_part").rows()}
+    assert "dispatch" in labels
+    assert not labels & {"compute", "idle"}
+
+
 def test_a_device_may_be_behind_when_a_recording_ends(tmp_path):
     """The host launches all at once; the kernels of the second half are not over before the end."""
     events = launches(40, gap=1.25, lost=range(20, 40))

@@ -364,17 +364,33 @@ def test_retraced_functions():
     assert (row["severity"], row["changed"]) == ("low", "nothing that the recorder saw")
 
 
-def test_a_graph_that_grows_is_made_before_the_loop():
-    """Neither batches of one shape nor a signature keep a session from preparing it again."""
+def test_what_to_do_follows_what_changed():
+    """Batches of one shape do not help where a number or a function changes, or a graph grows."""
     advice = {
         change: found(compiled((1, "first", None), *again), ("retraced_functions",))["retraced_functions"][0][
             "advice"
         ]
-        for change in ("graph", "shape")
+        for change in (
+            "graph",
+            "shape",
+            "value",
+            "type",
+            "structure",
+            "new_function",
+            "function",
+            "object",
+            "unknown",
+        )
         for again in ([(13, change, "x"), (25, change, "x")],)
     }
     assert advice["graph"].startswith("Make the ops of the graph before the loop")
     assert advice["shape"].startswith("Pad batches")
+    assert advice["value"].startswith("Pass x as a tensor")
+    assert advice["new_function"].startswith("Make the function once")
+    assert advice["function"] == advice["object"] == "Pass x as one object, made outside of the loop."
+    assert advice["structure"] == "Pass x with the same parts in each call."
+    assert advice["type"] == "Pass x with one type in each call."
+    assert [change for change, text in advice.items() if "Pad batches" in text] == ["shape", "unknown"]
 
 
 def test_recompilation_leaves_functions_to_the_recorder():
@@ -471,7 +487,9 @@ def test_many_tiny_kernels():
 
 
 def test_host_sync():
-    row = one(STEPS + "cpu/t thread :  [cudaStreamSynchronize]", "host_sync")
+    alone = STEPS + "cpu/t thread :  [cudaStreamSynchronize]"
+    assert not rows_of("host_sync", alone)  # what the device does is not recorded
+    row = one(alone + "\ngpu/stream:1 device_stream :  [a:MatMul]", "host_sync")
     assert (row["severity"], row["impact_ps"], row["waits"]) == ("medium", 23 * UNIT_PS, 2)
     blocked = STEPS + "cpu/t thread :  [BlockHostUntilDone....]"
     assert not rows_of("host_sync", blocked)  # the ops themselves run on these cores
@@ -479,8 +497,11 @@ def test_host_sync():
 
 
 def test_blocking_on_a_device_that_is_busy_costs_nothing():
-    tables = draw(STEPS + "cpu/t thread :  [cudaStreamSynchronize]")
+    tables = draw(STEPS + "cpu/t thread :  [cudaStreamSynchronize]\ngpu/stream:1 device_stream :  [a:MatMul]")
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="idle", dur_ps=step["dur_ps"])
     (row,) = rows_of("host_sync", tables)
+    tables.rows["step_part"] = []
     whole, blocked = row["impact_ps"] / row["sync_share"], row["impact_ps"]
     assert row["idle_share"] == 1
     for step in tables.rows["step_stored"]:

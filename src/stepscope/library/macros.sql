@@ -58,6 +58,11 @@ END
 -- runtime_call!(category): whether slices of a category are calls of a device's runtime
 ({category} IN ('Runtime', 'runtime') OR {category} LIKE '%_runtime' OR {category} LIKE '%_driver')
 
+-- kernel_launch!(name): whether a call of a device's runtime launches one kernel
+(
+  {name} LIKE 'cu%Launch%Kernel%' OR {name} LIKE 'hip%Launch%Kernel%'
+)
+
 -- severity!(part, whole): of what takes part of a whole: high from a half, medium from a quarter
 CASE
   WHEN {part} * 2 >= {whole} THEN 'high'

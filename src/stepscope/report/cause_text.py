@@ -15,7 +15,7 @@ from stepscope.instruments.causes.judgement import Judgement
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.cause_beginnings import many_calls, most_allocates, takes
 from stepscope.report.compile_text import compiled
-from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
+from stepscope.report.names import function_of, host_of, line_of, listed, place_of, shortened, unit_of
 from stepscope.report.remains import untraced_step
 from stepscope.step_labels import LOOKS
 
@@ -350,12 +350,16 @@ def _unknown(judgement: Judgement) -> str:
         return f": for {awaited} the host waits for a device, and what that did then was not recorded"
     if judgement.sampled_call is not None:
         return before + _sampled(judgement.sampled_call)
+    if judgement.ranges and not before:
+        named = (f"`{shortened(name)}` has {units.show(share, 'ratio')}" for name, share in judgement.ranges)
+        unit = "the recording" if judgement.whole_capture else f"a {unit_of(judgement)}"
+        before = f": {listed(list(named))} of {unit}"
     if not judgement.of_ops:
         return before  # The program may be in any language.
     if judgement.launches_alone:
         return (
-            f"{before}: of the accelerator only launches were recorded. The full trace level with CUPTI on "
-            "the library path would show it"
+            f"{before}: of the accelerator only launches were recorded. The full trace level, with CUPTI on "
+            "the library path and the right to use it, would show it"
         )
     return f"{before}. `stepscope record` samples what the threads of a Python program do, and would show it"
 

@@ -37,7 +37,7 @@ _MADE: Mapping[tuple[str, ...], int] = {
     ("iterator", "iterator_call"): 6,
     ("buffer",): 1,
     ("tfprof_node",): 1,
-    ("step_part", "stack_part"): 12,
+    ("step_part", "stack_part"): 13,
     ("collective", "clock_offset"): 1,
     ("broken_law",): 5,
     ("op_cost",): 2,

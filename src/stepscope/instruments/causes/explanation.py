@@ -131,6 +131,8 @@ class Explanation:
     sampled_call: tuple[str, float] | None = None
     """Where the cause is unknown: the function in which most samples of the processor lie, and their part of
     all."""
+    ranges: tuple[tuple[str, float], ...] = ()
+    """Where the cause is unknown: names of slices that most of it lies in, and their parts of the steps."""
     launches_alone: bool = False
     """Whether the cause is unknown, and of an accelerator only launches were recorded."""
     garbage: GarbageCollection | None = None

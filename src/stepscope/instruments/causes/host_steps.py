@@ -146,7 +146,7 @@ class HostSteps:
     def runs_inline(self) -> bool:
         """Whether ops run within the calls of the thread that runs the steps, on a processor."""
         kinds = kinds_by_source(self.query).items()
-        inline = {source_id for source_id, of in kinds if of.inline and not of.on_devices}
+        inline = {source_id for source_id, of in kinds if of.inline and not of.launches}
         return inline.issuperset(self.sources)
 
     @cached_property
@@ -156,6 +156,12 @@ class HostSteps:
             return self.runs_inline
         called_ps = sum(own_ps for own_ps, *_ in computing_calls(self.ask("eager_ops")))
         return called_ps > self.top_op.all_own_ps / 2
+
+    @cached_property
+    def launches_unseen(self) -> bool:
+        """Whether ops launch kernels, of which a device shows none."""
+        kinds = kinds_by_source(self.query).items()
+        return any(of.launched and not of.on_devices for source_id, of in kinds if source_id in self.sources)
 
     @cached_property
     def top_layer(self) -> TopLayer:

@@ -12,6 +12,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.causes.traced_calls import marked_shares
 from stepscope.instruments.thresholds import ANY, tuned
 
 
@@ -30,11 +31,18 @@ class UnknownThresholds(CauseThresholds):
         0.5, "it is waiting for a device when this part of it passes in calls that wait for one"
     )
     of_call: float = tuned(0.2, "the function with so many of the samples of processors is named")
+    of_range: float = tuned(0.1, "a slice that stands for no label is named where it is this part of a step")
     of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=ANY)
 
 
+_MOST_RANGES = 3
+
+
 def _launches_alone(host: HostSteps) -> bool:
-    """Whether of a device of the host only what launched its work was recorded, as the finding has it."""
+    """Whether of a device of the host only what launched its work was recorded: calls that launch kernels, or
+    rows as the finding has them."""
+    if host.launches_unseen:
+        return True
     found = library.entry("rows_are_launches")
     place = [field.name for field in found.columns].index("run_id")
     rows = host.query(found.statement).rows()
@@ -66,7 +74,13 @@ class UnknownCause(Cause):
             launches_alone=_launches_alone(host),
             sampled_call=sampled_call(host, self.thresholds.of_call),
             awaited_ps=self.awaited_ps(host, ps_per_step),
+            ranges=self.ranges(host),
         )
+
+    def ranges(self, host: HostSteps) -> tuple[tuple[str, float], ...]:
+        """The slices of the driving thread, whatever they are, in which most of a step lies."""
+        found = marked_shares(host.query, host.sources)[:_MOST_RANGES]
+        return tuple((name, share) for name, share in found if share >= self.thresholds.of_range)
 
     def awaited_ps(self, host: HostSteps, ps_per_step: int) -> int | None:
         """The time of a mean step in calls that wait for a device, none of whose work was recorded."""

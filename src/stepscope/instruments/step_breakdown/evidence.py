@@ -128,7 +128,7 @@ def _span_evidence(
         kinds.on_devices,
         found.get("setups", ()),
         _split_by_device(found),
-        kinds.inline and not kinds.on_devices,
+        kinds.inline and not kinds.launches,
         found.get("nodes", ()),
         found.get("launches", ()),
     )
@@ -249,9 +249,7 @@ class _DrivingThreads:
         self._calls: driver.SliceMeanings = {}
         for on_devices in (False, True):
             tracks = [
-                track
-                for source_id, track in self._tracks.items()
-                if kinds[source_id].on_devices is on_devices
+                track for source_id, track in self._tracks.items() if kinds[source_id].launches is on_devices
             ]
             if tracks:
                 names = query(statement("driving_names", tracks=tracks)).rows()
@@ -325,14 +323,14 @@ def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[S
     """Statements that find when something executes or waits."""
     within: dict[str, Value] = {"begin_ps": whole[0], "end_ps": whole[1]}
     of_devices = {
-        number: of_source for number, of_source in kinds.items() if of_source.any and of_source.on_devices
+        number: of_source for number, of_source in kinds.items() if of_source.any and of_source.launches
     }
     if of_devices:
         yield statement("step_evidence", sources=list(of_devices), place="device", **within)
     if several := [number for number, of_source in of_devices.items() if of_source.devices > 1]:
         yield statement("device_evidence", sources=several, **within)
     of_hosts = {
-        number: of_source for number, of_source in kinds.items() if of_source.any and not of_source.on_devices
+        number: of_source for number, of_source in kinds.items() if of_source.any and not of_source.launches
     }
     yield from _spans_of_hosts(of_hosts, within)
 

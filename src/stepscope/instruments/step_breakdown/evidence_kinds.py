@@ -13,6 +13,7 @@ class EvidenceKinds(NamedTuple):
 
     on_devices: bool
     devices: int
+    launched: bool
     on_hosts: bool
     programs: bool
     waits: bool
@@ -42,8 +43,13 @@ class EvidenceKinds(NamedTuple):
         """Whether slices of several threads tell anything."""
         return self.on_devices or self.on_hosts or self.programs or self.waits
 
+    @property
+    def launches(self) -> bool:
+        """Whether ops of the host launch what a device does, recorded or not."""
+        return self.on_devices or self.launched
 
-NOTHING = EvidenceKinds(False, 0, False, False, False, False, False, False, False, 0)
+
+NOTHING = EvidenceKinds(False, 0, False, False, False, False, False, False, False, False, 0)
 
 
 def kinds_by_source(query: Query) -> dict[int, EvidenceKinds]:

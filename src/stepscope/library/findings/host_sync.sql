@@ -1,14 +1,14 @@
 -- The host blocks on the accelerator
 --
 -- question: How much of the steps does a host spend in calls that block until the device is done?
--- reads: step, step_wait, device, rollup_op, _busy_step
+-- reads: step, step_wait, rollup_op, track_place, _busy_step
 -- severity: medium from 25 % of the steps, low from 10 %
--- impact: {host_id} blocks on its device for {sync_share} of the steps, in {waits} {waits:call|calls}. While it blocks
+-- impact: For {sync_share} of the steps, {host_id} blocks on its device, in {waits} {waits:call|calls}. While it blocks
 --   it launches nothing, so the device runs dry afterwards: it is idle for {idle_share} of the steps.
 -- action: Read results less often: do not call .numpy(), .item() or print on tensors in each step, and log
 --   only every hundredth step. Copy with non_blocking=True from pinned memory.
--- notes: Hosts without an accelerator are left out: there, waiting for a result is waiting for the ops themselves. A
---   host has one when it is among its devices, or when calls of CUDA or HIP were recorded.
+-- notes: Hosts are left out of whose accelerator no work was recorded: without one, waiting for a result is waiting for
+--   the ops themselves, and where its work is missing, nothing shows that it is idle.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: A call that blocks until the device is done (fetching a value, synchronising a stream) keeps
 --   the host from launching what comes next, so the device runs dry after it. Waiting for a busy device costs
@@ -36,20 +36,12 @@ WITH blocked AS (
   GROUP BY s.run_id, s.host_id
 ),
 
-known AS (
-  SELECT d.run_id, d.host_id
-  FROM device AS d
-  WHERE d.kind <> 'cpu'
-  UNION ALL
+accelerated AS (
   SELECT r.run_id, r.host_id
   FROM rollup_op AS r
-  WHERE r.name LIKE 'cuda%' OR r.name LIKE 'cu%Synchronize' OR r.name LIKE 'hip%'
-),
-
-accelerated AS (
-  SELECT k.run_id, k.host_id
-  FROM known AS k
-  GROUP BY k.run_id, k.host_id
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND p.place = 'device'
+  GROUP BY r.run_id, r.host_id
 ),
 
 lost AS (

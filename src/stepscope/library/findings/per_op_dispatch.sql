@@ -5,7 +5,7 @@
 -- severity: high from half of the steps, medium from 35 %, low from a fifth; only from 20 calls a step, or where a mean
 --   step is shorter than 2 ms
 -- impact: Launching ops takes {share} of the steps: {launches} {launches:call|calls} of the framework in each,
---   and no op runs meanwhile.
+--   and no op is recorded meanwhile.
 -- action: Make one call of the many: compile the whole step, or make one call for a batch instead of a loop over its
 --   rows.
 -- action_tensorflow: Make one call of the many: tf.function around the whole step, or one call for a batch instead of

@@ -6,6 +6,7 @@
 --   source_id
 --   on_devices | int | 1 when ops ran on devices
 --   devices | int | on how many of them
+--   launched | int | 1 when ops of the host launched kernels, a launch for at least a tenth of these ops
 --   on_hosts | int | 1 when ops ran on threads of the host
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
 --   waits | int | 1 when threads waited for input, other processes or memory of a device
@@ -20,6 +21,11 @@ SELECT
   COUNT(
     DISTINCT CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'device' THEN p.device_track_id END
   ) AS devices,
+  CASE
+    WHEN SUM(CASE WHEN kernel_launch!(r.name) THEN r.slices * 10 WHEN r.is_op AND p.place = 'host' THEN -r.slices END) > 0
+      THEN 1
+    ELSE 0
+  END AS launched,
   MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
     AS programs,

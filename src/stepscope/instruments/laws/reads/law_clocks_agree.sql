@@ -15,7 +15,7 @@ WITH calls AS (
   WHERE
     p.place <> 'device' AND (r.category IS NULL OR r.category <> 'user_annotation')
     AND (
-      r.name LIKE 'cu%Launch%Kernel%' OR r.name LIKE 'hip%Launch%Kernel%'
+      kernel_launch!(r.name)
       OR r.wait = 'device' AND (r.name LIKE '%DeviceSynchronize' OR r.name = 'cuCtxSynchronize')
     )
 ),

@@ -24,8 +24,8 @@ WITH calls AS (
   WHERE
     (r.category IS NULL OR r.category <> 'user_annotation')
     AND (
-      r.name LIKE 'cu%Launch%Kernel%' OR r.name LIKE 'hip%Launch%Kernel%' OR r.name LIKE '%StreamBeginCapture%'
-      OR r.name LIKE '%StreamEndCapture%'
+      kernel_launch!(r.name)
+      OR r.name LIKE '%StreamBeginCapture%' OR r.name LIKE '%StreamEndCapture%'
     )
 ),
 
