@@ -75,6 +75,16 @@ def test_other_texts_that_begin_with_a_bracket_are_texts(text: str) -> None:
         (b"<html>\n<head><title>GPU Memory Timeline HTML</title></head>", "picture of PyTorch's memory"),
         (b"\x1c\x00\x00\x00TFL3\x14\x00", "TFLite model"),
         (b"\x08\x06\x12\x07pytorch\x1a\x052.5.1:\x99", "ONNX model"),
+        (b"pt2", "exported program of PyTorch"),
+        (
+            b"op_type,type_occurrences,total_time(us),total_proportion,avg_time(us)\n",
+            "sums of MindSpore's profiler",
+        ),
+        (
+            b'{"calls": [{"Count": {"count": 1}, "Duration (us)": {"microseconds": 1.5}}]}',
+            "report of TVM's profiler",
+        ),
+        (b"Name,Duration (us),Percent,Device,Count\n", "report of TVM's profiler"),
         (b'{"version":1.2,"mode":"object","interval":1,"samples":103}', "profile of stackprof"),
         (b'{\n"program": "a",\n"arguments": ["a"],\n"rts_arguments": ["-pj"],', "profile of GHC"),
         (b'[\n  {\n    "cols":[\n {\n "id":"stepnum",', "TensorBoard page"),

@@ -84,6 +84,21 @@ OTHER_TOOLS = (
         f"it says what could run: {_ANEW} the program that runs it",
     ),
     _tool(
+        "exported program of PyTorch",
+        rb"pt2\Z",  # the member archive_format of a .pt2
+        f"it says what could run: {_ANEW} the program that runs it",
+    ),
+    _tool(
+        "sums of MindSpore's profiler",
+        rb"(?:\xef\xbb\xbf)?(?:op_type|full_op_time),(?:type_|execution_|full_op_name|op_name)",
+        "give the trace_view.json or the timeline that it writes beside: sums do not say when",
+    ),
+    _tool(
+        "report of TVM's profiler",
+        rb'\s*\{\s*"calls":\s*\[.{0,20000}?"Duration \(us\)":|Name,Duration \(us\),|Name +Duration \(us\) ',
+        f"it sums up by function and does not say when: {_ANEW} the program that runs the model",
+    ),
+    _tool(
         "profile of stackprof",
         rb'\s*\{\s*"version":\s*1\.\d,\s*"mode":\s*"(?:wall|cpu|object|custom)"',
         "give what `stackprof --stackcollapse PATH` prints",
