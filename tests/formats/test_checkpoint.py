@@ -111,6 +111,16 @@ def test_scalars_below_scalars_are_no_slots() -> None:
     assert {role for role, _ in roles.values()} == {"weight"}
 
 
+def test_what_an_export_of_keras_holds_again_is_no_second_model():
+    """It keeps all variables beside those of the model; of a seed there is one."""
+    value = "/.ATTRIBUTES/VARIABLE_VALUE"
+    model = {f"variables/{at}{value}": shape for at, shape in enumerate(([32, 64], [64], [64, 10]))}
+    again = {f"_all_variables/{at}{value}": shape for at, shape in enumerate(([64, 10], [32, 64], [64], [7]))}
+    roles = roles_of([(name, "float32", shape) for name, shape in (model | again).items()])
+    assert [role for role, _ in roles.values()] == ["weight"] * 3 + ["copy"] * 3 + ["weight"]
+    assert {role for role, _ in roles_of([(name, "float32", [7]) for name in again]).values()} == {"weight"}
+
+
 def test_every_way_to_name_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prefix = copy(tmp_path)
     index, data = Path(f"{prefix}.index"), Path(f"{prefix}.data-00000-of-00001")

@@ -1,6 +1,7 @@
 """The role of each tensor of a checkpoint, by its name, type and shape."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 _SLOT = re.compile(
@@ -27,6 +28,9 @@ _COUNTER = re.compile(
     r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*\.)?num_batches_tracked|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
 )
 
+_AGAIN, _VARIABLES = "_all_variables/", "variables/"
+"""Where an export of Keras keeps all variables, beside those of the model under the second name."""
+
 _LEARNED_BY_NOTHING = ("int64", "bool")
 """Types of positions, labels and masks: weights of quantized models have narrower ones."""
 
@@ -37,8 +41,9 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
     weight: learned values, and other state of the model. statistic: averages of what a layer has seen,
     which no gradient changes. slot: what an optimizer keeps for each element of a
     weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record. data:
-    integers of 64 bits and booleans beside them, as positions and masks.
+    integers of 64 bits and booleans beside them, as positions and masks. copy: what an export holds again.
     """
+    copies = _stored_again(tensors)
     shapes = {name: tuple(shape) for name, _, shape in tensors}
     found: dict[str, tuple[str, str | None]] = {}
     for name, dtype, _ in tensors:
@@ -48,6 +53,8 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
             found[name] = ("slot", weight if weight in shapes else None)
         elif (weight := _weight_of(name, shapes)) is not None:
             found[name] = ("slot", weight)
+        elif name in copies:
+            found[name] = ("copy", None)
         elif _STATE_OF_TORCH.fullmatch(name):
             found[name] = ("slot" if shapes[name] else "optimizer", None)
         elif dtype == "string" or _COUNTER.fullmatch(name):
@@ -60,6 +67,18 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
             found[name] = ("data", None)
         else:
             found[name] = ("weight", None)
+    return found
+
+
+def _stored_again(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> set[str]:
+    """The tensors of an export that it holds under another name as well: as many of a type and shape as are
+    among its variables."""
+    known = Counter((dtype, *shape) for name, dtype, shape in tensors if name.startswith(_VARIABLES))
+    found = set()
+    for name, dtype, shape in tensors:
+        if name.startswith(_AGAIN) and known[(dtype, *shape)] > 0:
+            known[(dtype, *shape)] -= 1
+            found.add(name)
     return found
 
 

@@ -855,6 +855,6 @@ CREATE TABLE checkpoint_tensor (
   elements BIGINT,                  -- number of elements; NULL when it exceeds the range of the type
   bytes BIGINT,                     -- bytes in the checkpoint; NULL where only the values would show it
   slices BIGINT NOT NULL,           -- parts it was saved in; more than 1 for a partitioned variable, 0 where another tensor has its values
-  role VARCHAR NOT NULL,            -- weight, statistic (a moving average), slot (of an optimizer), optimizer (what it keeps besides), counter or data (positions, masks), judged by name and type
+  role VARCHAR NOT NULL,            -- weight, statistic (a moving average), slot (of an optimizer), optimizer (what it keeps besides), counter, data (positions, masks) or copy (of another), judged by name and type
   weight VARCHAR                    -- of a slot: the weight it belongs to, where the checkpoint has it
 );

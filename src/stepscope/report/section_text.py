@@ -79,6 +79,8 @@ def _checkpoints(rows_of: Mapping[str, Rows]) -> Iterable[str]:
         if kept:
             whole = units.show(sum(row["tensor_bytes"] for row in kept), "bytes")
             sentence += f"; the optimizer keeps {whole} besides"
+        if copies := of.get("copy"):
+            sentence += f"; {units.show(copies['tensor_bytes'], 'bytes')} are stored again"
         yield sentence + "."
     if len(paths) > 3:
         yield f"{units.count(len(paths) - 3, 'more checkpoint')} in the table."

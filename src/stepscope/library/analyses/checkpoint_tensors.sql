@@ -9,7 +9,7 @@
 -- columns:
 --   run_id | text | Run | name of the run
 --   path | text | Checkpoint | file that lists it
---   role | text | For | weight, statistic, slot, optimizer, counter or data
+--   role | text | For | weight, statistic, slot, optimizer, counter, data or copy
 --   tensors | int | Tensors | tensors of this role
 --   parameters | int | Parameters | their elements
 --   tensor_bytes | bytes | Size | their bytes in the checkpoint
