@@ -215,6 +215,19 @@ def test_doubles_in_steps_of_pytorch():
     assert not rows_of("doubles_in_steps", tables)
 
 
+def test_half_floats_on_host():
+    """Ten of 14 units go to a product of 16-bit floats; a device may have units for them."""
+    tables = made_recordings.half_floats()
+    (row,) = found(tables, ("half_floats_on_host",))["half_floats_on_host"]
+    took = [s["dur_ps"] for s in tables.rows["slice"]]
+    assert (row["op"], row["ops"], row["impact_ps"]) == ("aten::mm", 1, took[0])
+    assert row["share"] == pytest.approx(took[0] / sum(took))
+    mostly_float = made_recordings.half_floats("cpu/t thread : [aten::mm.][aten::relu......]")
+    on_device = made_recordings.half_floats("cpu/t thread : [aten::mm.......]\ngpu/s device_stream : [k]")
+    for other in (mostly_float, on_device):
+        assert found(other, ("half_floats_on_host",)) == {}
+
+
 def test_device_unused():
     tables = draw(STEPS + "gpu/s device_stream :  [kernel..]     [k]\ntpu/s device_stream : [copy]")
     assert not rows_of("device_unused", tables)

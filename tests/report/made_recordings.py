@@ -1211,6 +1211,20 @@ def doubles() -> Tables:
     return tables
 
 
+def half_floats(drawing: str = "cpu/t thread : [aten::mm.......][aten::relu]") -> Tables:
+    """Ops of PyTorch on a processor, all but relu with 16-bit floats."""
+    tables = draw(drawing, producer="kineto")
+    for row in tables.rows["slice"]:
+        kind = "float" if row["name"] == "aten::relu" else "c10::BFloat16"
+        given = {"Input type": [kind, kind]}
+        row |= {
+            "category": "cpu_op",
+            "op_type": row["name"],
+            "args_json": json.dumps(given, separators=(",", ":")),
+        }
+    return tables
+
+
 def ops_that_are_computed_again() -> Tables:
     """Steps of JAX with a product that was not kept for gradients beside a sum that was."""
     tables = draw(STEPS + "cpu/t thread : [dot.1:dot.......][add.2:add]")
@@ -1341,6 +1355,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "per_op_dispatch": many_launches,
     "dominant_op": one_type_of_op,
     "doubles_in_steps": doubles,
+    "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
+    "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),
     "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,
