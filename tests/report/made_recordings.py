@@ -68,8 +68,8 @@ def _tensor(tables: Tables, source_id: int, name: str, role: str, elements: int)
 def a_checkpoint() -> Tables:
     tables = Tables()
     facts = {"path": "a/model-7.index", "format": "checkpoint", "producer": "unknown"}
-    tables.source(events_seen=4, events_stored=4, **facts)
-    kept = (("w", "weight", 100), ("w/Adam/m", "slot", 100), ("step", "optimizer", 2))
+    tables.source(events_seen=5, events_stored=5, **facts)
+    kept = (("w", "weight", 100), ("w/Adam/m", "slot", 100), ("step", "optimizer", 2), ("all/0", "copy", 100))
     for name, role, elements in (*kept, ("bn/moving_mean", "statistic", 8)):
         _tensor(tables, 0, name, role, elements)
     return tables
