@@ -1,7 +1,7 @@
 -- Ops compute with 16-bit floats on a processor
 --
 -- question: How much of the time of PyTorch's ops on processors goes to those that are given 16-bit floats?
--- reads: slice, source, op_sum
+-- reads: slice, source, op_sum, rollup_op
 -- severity: low
 -- impact: {share} of the time of ops goes to those that compute with 16-bit floats on a processor: {impact_ps} in
 --   {ops} {ops:op|ops}, most of it in {op}.
@@ -11,7 +11,7 @@
 -- reasoning: Few processors multiply 16-bit floats. Others convert each number and back, or leave the libraries that
 --   are tuned for them. Such types save memory then, and no time.
 -- formula: share = self times of ops whose first input has such numbers, where shapes were recorded / those of all ops
---   of PyTorch on hosts without work of an accelerator; reported from half of it.
+--   of PyTorch on hosts that launch nothing on an accelerator; reported from half of it.
 -- columns:
 --   impact_ps | ps | Self | self times of these ops, added up
 --   run_id, host_id
@@ -22,7 +22,10 @@ WITH of_devices AS (
   SELECT o.run_id AS of_run, o.host_id AS of_host
   FROM op_sum AS o
   WHERE o.place = 'device'
-  GROUP BY o.run_id, o.host_id
+  UNION
+  SELECT r.run_id AS of_run, r.host_id AS of_host
+  FROM rollup_op AS r
+  WHERE kernel_launch!(r.name)
 ),
 
 called AS (

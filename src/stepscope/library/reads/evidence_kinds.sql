@@ -6,7 +6,7 @@
 --   source_id
 --   on_devices | int | 1 when ops ran on devices
 --   devices | int | on how many of them
---   launched | int | 1 when ops of the host launched kernels, a launch for at least a tenth of these ops
+--   launched | int | 1 when a framework's ops launched kernels, at least one for ten of the ops on threads of the host
 --   on_hosts | int | 1 when ops ran on threads of the host
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
 --   waits | int | 1 when threads waited for input, other processes or memory of a device
@@ -22,7 +22,9 @@ SELECT
     DISTINCT CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'device' THEN p.device_track_id END
   ) AS devices,
   CASE
-    WHEN SUM(CASE WHEN kernel_launch!(r.name) THEN r.slices * 10 WHEN r.is_op AND p.place = 'host' THEN -r.slices END) > 0
+    WHEN
+      SUM(CASE WHEN kernel_launch!(r.name) THEN r.slices * 10 WHEN r.is_op AND p.place = 'host' THEN -r.slices END) > 0
+      AND COUNT(CASE WHEN r.category = 'cpu_op' AND r.is_op THEN 1 END) > 0
       THEN 1
     ELSE 0
   END AS launched,

@@ -1,7 +1,7 @@
 -- How long did each op of PyTorch run on a processor itself while steps ran?
 --
 -- reads: slice, rollup_op, track_place, step_window, source
--- notes: Of recordings without a device that the work is launched on. Of a recording without steps, all count.
+-- notes: Of recordings without a device that the work is launched on, and without launches on one. Of a recording without steps, all count.
 -- columns:
 --   run_id, host_id, source_id, device
 --   op | text | name of the op
@@ -11,7 +11,10 @@ WITH of_devices AS (
   SELECT p.source_id
   FROM track_place AS p
   WHERE p.place = 'device'
-  GROUP BY p.source_id
+  UNION
+  SELECT r.source_id
+  FROM rollup_op AS r
+  WHERE kernel_launch!(r.name)
 )
 
 SELECT
