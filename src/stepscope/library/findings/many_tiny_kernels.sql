@@ -5,8 +5,7 @@
 -- severity: high from 50 % idle, medium from 20 %; only when slices last less than 20 µs on average and a
 --   tenth of the window is idle in gaps shorter than 100 µs
 -- impact: {device} runs {kernels} kernels and copies of {mean_ps} on average and is idle for
---   {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs: launching
---   costs more than the work.
+--   {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs, as between launches.
 -- action: Fuse small ops: compile the whole step, launch kernels as one graph, where the
 --   device has graphs, fused optimizers, larger batches.
 -- action_tensorflow: Fuse small ops: jit_compile=True (XLA), fused optimizers, larger batches.
