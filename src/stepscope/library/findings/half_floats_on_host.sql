@@ -49,7 +49,9 @@ counted AS (
     SUM(c.half_sum) OVER (PARTITION BY c.run_id, c.host_id) AS half_ps,
     SUM(c.self_sum) OVER (PARTITION BY c.run_id, c.host_id) AS all_ps,
     SUM(CASE WHEN c.half_sum > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY c.run_id, c.host_id) AS half_ops,
-    ROW_NUMBER() OVER (PARTITION BY c.run_id, c.host_id ORDER BY nulls_last!(c.half_sum DESC, c.called_op)) AS position
+    ROW_NUMBER() OVER (
+      PARTITION BY c.run_id, c.host_id ORDER BY nulls_last!(c.half_sum DESC, c.called_op)
+    ) AS position
   FROM called AS c
 )
 
