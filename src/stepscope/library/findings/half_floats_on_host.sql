@@ -33,8 +33,12 @@ called AS (
     columns!(s, run_id, host_id),
     s.name AS called_op,
     SUM(s.self_ps) AS self_sum,
-    sum_where!(
-      s.args_json LIKE '%"Input type":["c10::BFloat16"%' OR s.args_json LIKE '%"Input type":["c10::Half"%', s.self_ps
+    SUM(
+      CASE
+        WHEN s.args_json LIKE '%"Input type":["c10::BFloat16"%' THEN s.self_ps
+        WHEN s.args_json LIKE '%"Input type":["c10::Half"%' THEN s.self_ps
+        ELSE 0
+      END
     ) AS half_sum
   FROM slice AS s
   INNER JOIN source AS o ON o.source_id = s.source_id AND o.framework = 'pytorch'
