@@ -377,8 +377,10 @@ def test_memory_is_looked_at_a_few_times_a_second(monkeypatch: pytest.MonkeyPatc
     assert (full[0], sum(full), len(looks)) == (True, 10, 10)
 
 
-def test_functions_that_steps_call_often_have_their_fast_path() -> None:
-    """Once it is known that another one marks the steps; one that is called a few times is still watched."""
+@pytest.mark.parametrize("kind", ["jax", "jax_op"])
+def test_what_steps_call_often_has_its_fast_path(kind: str) -> None:
+    """Once it is known that another function, or op, marks the steps; what is called a few times is still
+    watched."""
     from stepscope.capture.jax import _JittedCalls
 
     cleared: list[int] = []
@@ -386,18 +388,18 @@ def test_functions_that_steps_call_often_have_their_fast_path() -> None:
     pjit = SimpleNamespace(_cpp_pjit_cache=SimpleNamespace(clear=lambda: cleared.append(1)))
     signature = inspect.signature(lambda fun: None)
     calls = _JittedCalls(recorder, None, pjit, cast("Any", None), signature, bool, cast("Any", None))
-    step, token, seldom = ("jit", "number", 0), ("jit", "number", 1), ("jit", "number", 2)
+    step, token, seldom = (kind, "number", 0), (kind, "number", 1), (kind, "number", 2)
 
     def often(key: tuple[Any, ...], times: int) -> int:
-        return sum(calls._is_often_beside(key) for _ in range(times))
+        return sum(calls._is_often_beside(*key) for _ in range(times))
 
     assert (often(token, 9), cleared) == (0, []), "nobody knows yet what marks the steps"
-    recorder.pace.anchor = ("jax", *step, (), threading.get_ident())
+    recorder.pace.anchor = (*step, (), threading.get_ident())
     for _ in range(9):
         assert (often(seldom, 3), often(step, 1)) == (0, 0)
     assert (often(token, 9), cleared) == (5, [1])
     assert (often(step, 1), often(token, 1), cleared) == (0, 1, [1])
     found = recorder.pace.anchor
-    for anchor in ((*found[:-1], -1), ("jax_op", *found[1:])):
+    for anchor in ((*found[:-1], -1), ("other", *found[1:])):
         recorder.pace.anchor = anchor
-        assert often(token, 9) == 0, "another thread, and a better mark than ops, may have steps of its own"
+        assert often(token, 9) == 0, "another thread, and another kind of call, may have steps of its own"
