@@ -32,6 +32,15 @@ def test_an_update_of_a_whole_table() -> None:
         assert found(draw(f"{STEPS}cpu/t thread : {beside}{other}"), ("whole_table_updates",)) == {}
 
 
+def test_python_in_files_of_a_step_each_is_one_finding() -> None:
+    tables = made_recordings.runs_of_two_kinds()
+    for row in tables.rows["slice"]:
+        row.update(name="PyFunc", op_name="f", op_type="PyFunc")
+    row = only(tables, "python_in_pipeline")
+    assert (row["severity"], row["runs"], row["share"]) == ("high", 6, 1)
+    assert row["impact_ps"] == 105 * UNIT_PS
+
+
 def test_time_between_runs() -> None:
     row = only(made_recordings.runs_apart(5), "time_between_runs_unseen")
     assert (row["severity"], row["mean_run_ps"], row["mean_gap_ps"]) == ("low", 10 * UNIT_PS, 5 * UNIT_PS)

@@ -1,7 +1,7 @@
 -- Python code runs inside the graph
 --
 -- question: How much time do ops take that call Python, such as those of tf.py_function and jax.pure_callback?
--- reads: op_slice, observed, step_window
+-- reads: op_slice, observed, step_window, rollup_op
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: {op} calls Python for {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one call
 --   can compute in Python at a time, however many run at once; calls that merely wait do overlap.
@@ -9,7 +9,8 @@
 --   must be made in Python, use several processes (tf.data service, or reading prepared files).
 -- action_jax: Write it with jax.numpy or jax.lax, so that it is compiled with the rest, or do it once, before the
 --   loop, and pass the result.
--- notes: Calls are cut at the edges of the window; those that overlap count once.
+-- notes: Calls are cut at the edges of the window; those that overlap count once. Files of a step each are one window
+--   together; a source without ops is in none.
 -- weakened_by: lost, capped, truncated
 -- reasoning: Such an op calls back into the program's Python, whose interpreter lock lets one thread compute
 --   at a time: num_parallel_calls does not help calls that compute, and the
@@ -19,7 +20,7 @@
 --   impact / window; reported from 0.05, high from 0.3.
 -- columns:
 --   impact_ps | ps | In Python | time within the window in which at least one call runs
---   run_id, host_id, source_id
+--   run_id, host_id
 --   op | text | Op | name of the op
 --   op_type | text | Op type | EagerPyFunc, PyFunc, PyFuncStateless, pure_callback, io_callback, …
 --   runs | int | Runs | how often
@@ -49,20 +50,36 @@ ordered AS (
 
 calls AS (
   SELECT
-    columns!(o, source_id, op, op_type),
+    w.run_id,
+    w.host_id,
+    o.op,
+    o.op_type,
     COUNT(*) AS runs,
     sum!(uncovered!(o.covered_ps, o.from_ps, o.to_ps)) AS in_python_ps
   FROM ordered AS o
-  GROUP BY o.source_id, o.op, o.op_type
+  INNER JOIN step_window AS w ON w.source_id = o.source_id
+  GROUP BY w.run_id, w.host_id, o.op, o.op_type
+),
+
+told AS (
+  SELECT r.source_id
+  FROM rollup_op AS r
+  GROUP BY r.source_id
+),
+
+hosts AS (
+  SELECT w.run_id, w.host_id, sum!(w.window_ps) AS whole_ps
+  FROM step_window AS w
+  INNER JOIN told AS t ON t.source_id = w.source_id
+  GROUP BY w.run_id, w.host_id
 )
 
 SELECT
-  CASE WHEN c.in_python_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
+  CASE WHEN c.in_python_ps * 10 >= w.whole_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
   c.in_python_ps AS impact_ps,
-  columns!(w, run_id, host_id, source_id),
-  columns!(c, op, op_type, runs),
-  share!(c.in_python_ps, w.window_ps) AS share
+  columns!(c, run_id, host_id, op, op_type, runs),
+  share!(c.in_python_ps, w.whole_ps) AS share
 FROM calls AS c
-INNER JOIN step_window AS w ON w.source_id = c.source_id
-WHERE c.in_python_ps * 20 >= w.window_ps AND c.in_python_ps > 0
-ORDER BY nulls_last!(c.in_python_ps DESC, w.source_id, c.op, c.op_type)
+INNER JOIN hosts AS w ON w.run_id = c.run_id AND w.host_id = c.host_id
+WHERE c.in_python_ps * 20 >= w.whole_ps AND c.in_python_ps > 0
+ORDER BY nulls_last!(c.in_python_ps DESC, c.run_id, c.host_id, c.op, c.op_type)
