@@ -12,16 +12,17 @@ _MUCH, _FEW = 0.1, 3
 types."""
 
 
-def answer(name: str, rows_of: Mapping[str, Rows]) -> list[str]:
-    """What stands before the table of an analysis; empty where its rows speak for themselves."""
+def answer(name: str, rows_of: Mapping[str, Rows], alone: Sequence[tuple[str, int]] = ()) -> list[str]:
+    """What stands before the table of an analysis; empty where its rows speak for themselves. alone: types of
+    op, and how long, in picoseconds, they compute on hosts within calls that the program makes one by one,
+    without a slice of their own."""
     sentences = _SENTENCES.get(name)
-    return list(sentences(rows_of)) if sentences and rows_of[name] else []
+    said_of_rows = list(sentences(rows_of)) if sentences and rows_of[name] else []
+    return [*said_of_rows, *(_called_alone(rows_of[name], alone) if name in ("ops", "op_types") else ())]
 
 
-def called_alone(ops: Rows, alone: Sequence[tuple[str, int]]) -> Iterable[str]:
-    """What rows of ops do not hold, where it is much beside them. alone: types of op, and how long, in
-    picoseconds, they compute on hosts within calls that the program makes one by one, without a slice of
-    their own."""
+def _called_alone(ops: Rows, alone: Sequence[tuple[str, int]]) -> Iterable[str]:
+    """What rows of ops do not hold, where it is much beside them."""
     called_ps = sum(ps for _, ps in alone)
     if called_ps > _MUCH * sum(row["self_ps"] for row in ops if row["place"] == "host"):
         longest = sorted(alone, key=lambda found: -found[1])

@@ -73,8 +73,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     framework = framework_of(row["framework"] for row in rows_of["sources"])
     of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
     problems = [entry for entry in problems if not (of_spans and entry.slug == _NO_STEPS)]
-    advised = compiled(trace.query, framework)
-    found = findings_of(answers, problems, notes, several, advised)
+    found = findings_of(answers, problems, notes, several, compiled(trace.query, framework))
     unsaid = _unsaid(found, bool(of_spans), rows_of)
     findings = weighed(found, judged)
     alone = _called_alone(trace, framework)
@@ -94,11 +93,9 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     first = first or seen or _moments_alone(rows_of)
     has_types = all or _has_types(trace, rows_of["ops"], answers["ops"].total)
     text_of = {
-        name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
+        name: [sentence for sentence in section_text.answer(name, rows_of, alone) if sentence not in first]
         for name in summary_sections.telling(names, has_types, profiles, unsaid)
     }
-    for name in {"ops", "op_types"} & text_of.keys():
-        text_of[name] = [*text_of[name], *section_text.called_alone(rows_of[name], alone)]
     text_of["runs_and_hosts"] = [
         *provenance.sentences(trace.query),
         *course.beside,
