@@ -125,6 +125,7 @@ ELSEWHERE = {
     "moment-out-of-range": "formats/test_run_metadata.py",
     "nested-archive": "sources/test_archives.py",
     "no-access": "sources/test_find.py",
+    "no-cuda": "formats/test_nsys.py",
     "no-start-time": "formats/test_run_metadata.py",
     "no-steps": "formats/test_profiles.py",
     "no-trace-in-events": "formats/test_event_file.py",

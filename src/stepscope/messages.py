@@ -588,14 +588,14 @@ no-access: A file that stepscope may not read
     The system refused to open it.
     To do: Change its permissions, or copy it to a place where you can read it.
 
-no-start-time: Executions without a start
-    These rows of StepStats have no time, so they have no place on the timeline.
-    To do: Nothing; ops that never ran look like this.
-
 no-cuda: Nothing of CUDA was recorded
     The export of Nsight Systems has neither kernels nor copies nor calls of CUDA: the program used none, or
     they were not traced. What its GPUs did is unknown.
     To do: Record the program with `nsys profile --trace=cuda,nvtx,osrt` and export that.
+
+no-start-time: Executions without a start
+    These rows of StepStats have no time, so they have no place on the timeline.
+    To do: Nothing; ops that never ran look like this.
 
 no-steps: No steps were found
     Nothing in the recording says where an iteration of the program begins: no numbered mark, no Session.run,

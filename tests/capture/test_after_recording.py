@@ -13,6 +13,7 @@ from stepscope.capture.clocks import time_ns
 from stepscope.capture.loops import Site
 from stepscope.capture.plan import RecordingPlan
 from stepscope.capture.recorder import Recorder
+from stepscope.formats._capture_steps import timed
 from stepscope.formats._stacks import StackRows
 from tests.capture.launching import facts, lines
 
@@ -51,7 +52,9 @@ def test_they_are_looked_at_and_the_recorder_ends(tmp_path: Path) -> None:
     told = lines(tmp_path / "out" / "stacks.ndjson")
     begun = [line for line in told if "begin_unix_ns" in line]
     assert [line.get("untraced") for line in begun] == [None, True]
-    found = StackRows().read(told, lambda ns: None if ns is None else ns * 1000)
+    steps = timed((tmp_path / "out" / "steps.ndjson").read_bytes())
+    untraced = [(begin, end) for _, begin, end, recorded in steps if not recorded]
+    found = StackRows(untraced).read(told, lambda ns: None if ns is None else ns * 1000)
     assert found.odd == 0
     assert sum(row["looks"] for row in found.untraced.values()) >= MOST - 1
     assert len(found.samples) >= 2

@@ -111,6 +111,7 @@ def test_ranges_alone_are_named_and_what_lacks_is_noted(tmp_path, capsys):
     text = " ".join(capsys.readouterr().out.split())
     assert "`forward` has 60.0 % and `backward` has 35.0 % of a step" in text
     assert "nothing of GPUs, and no calls of CUDA; it holds 24 rows of NVTX_EVENTS" in text
+    assert ask(path, "SELECT effect FROM source_note WHERE slug = 'no-cuda'") == [("missing",)]
 
 
 GPU = (

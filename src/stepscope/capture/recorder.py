@@ -52,9 +52,9 @@ class Recorder:
         self._pid = os.getpid()
         self._compiled_before: Dict[Tuple[Any, ...], int] = {}
         self._runs = 0
-        self._moved = [0, 0]
-        """Bytes fed to the runs of a session since the last step, and given back by them."""
         """Runs of a session since the last step, in its thread."""
+        self._moved = [0, 0]
+        """Bytes that they were fed, and gave back."""
 
     # --- what frameworks report ----------------------------------------------------------------
 

@@ -107,15 +107,16 @@ def own_runs(store: Store, steps: list[Step]) -> list[Step]:
     ]
 
 
-def merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
+def merged(store: Store, sources: Sequence[Mark], of_session: bool) -> list[Step]:
     """The runs of sessions of a file that somebody merged from several: each begins with the node `_SOURCE`
     of its graph, and nothing runs in two of them. Nothing for a file of one run. sources: these nodes, where
-    the decoder marks them."""
-    sources = sources or [
-        Mark(row["track_id"], SOURCE_OP, row["ts_ps"], row["dur_ps"])
-        for row in _executed(store) or ()
-        if row["op_name"] == SOURCE_OP
-    ]
+    the decoder marks them. of_session: the file is of runs, and their ops tell these nodes."""
+    if of_session and not sources:
+        sources = [
+            Mark(row["track_id"], SOURCE_OP, row["ts_ps"], row["dur_ps"])
+            for row in _executed(store) or ()
+            if row["op_name"] == SOURCE_OP
+        ]
     processes = {row["id"]: row["process"] for row in rows_of(store, "track")}
     nodes = {(mark.ts_ps, processes[mark.track_id]) for mark in sources}
     if repeated := len(sources) - len(nodes):

@@ -162,7 +162,7 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks, alone: bool) -
     if spans_elsewhere:
         detail = "no span of a request lies in the time of everything else"
         add_notes(store, note("spans-elsewhere", "info", detail))
-    steps = merged(store, marks.sources) if alone else []
+    steps = merged(store, marks.sources, known.of_session) if alone else []
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
         add_notes(store, note("no-steps", "missing", _NO_STEPS))

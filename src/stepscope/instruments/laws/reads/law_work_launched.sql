@@ -1,11 +1,11 @@
 -- How many kernels did each source launch, and of how many is nothing recorded on a device?
 --
 -- reads: rollup_op, slice, track_place
--- notes: A range that a program named after a call is none. Launches that a stream captures into a graph run nothing by themselves, so those between the first begin and
---   the last end of a capture are left out. A graph of kernels is launched as a whole and tells no number of them.
---   Sources whose work on devices names no call say nothing of single launches. A recording may end while a device is
---   behind: launches after the last one of their thread whose kernel is there are left out, unless the device's own
---   rows had ended by then.
+-- notes: A range that a program named after a call is none. Launches that a stream captures into a graph run nothing
+--   by themselves, so those between the first begin and the last end of a capture are left out. A graph of kernels is
+--   launched as a whole and tells no number of them. Sources whose work on devices names no call say nothing of single
+--   launches. A recording may end while a device is behind: launches after the last one of their thread whose kernel is
+--   there are left out, unless the device's own rows had ended by then.
 -- columns:
 --   source_id | int | source it was read from
 --   run_id, host_id

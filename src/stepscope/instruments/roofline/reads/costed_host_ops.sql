@@ -1,7 +1,8 @@
 -- How long did each op of PyTorch run on a processor itself while steps ran?
 --
 -- reads: slice, rollup_op, track_place, step_window, source
--- notes: Of recordings without a device that the work is launched on, and without launches on one. Of a recording without steps, all count.
+-- notes: Of recordings without a device that the work is launched on, and without launches on one. Of a recording
+--   without steps, all count.
 -- columns:
 --   run_id, host_id, source_id, device
 --   op | text | name of the op
