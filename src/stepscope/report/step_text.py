@@ -21,7 +21,7 @@ _FOUND_BY = {
     "function_call": "calls of a compiled function",
     "optimizer_step": "updates of the optimizer",
     "get_next": "requests for the next batch",
-    "file": "recorded runs, one for each step",
+    "file": "recorded runs, one for each step; what lies between them was not recorded",
     "recorder": "the recorder",
     "device": "the accelerator's own work",
 }
