@@ -20,8 +20,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-# A file's tests share what it sets up, in one worker. Two workers more than cores: some tests wait for processes.
-WORKERS = $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 2 ))
+# A file's tests share what it sets up, in one worker. One worker more than cores: some tests wait for processes.
+WORKERS = $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1 ))
 SUITE := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 # Files named repeats_*.py belong to the second tier as a whole (tests/tiers.py).
 ALL   := STEPSCOPE_TEST_ALL=1
