@@ -7,22 +7,24 @@ from stepscope.report import program_text, ranks, runs, step_text, verdict_text
 from stepscope.report.names import listed
 from stepscope.report.parts import Rows
 
+_OF_OPS = ("ops", "op_types")
+"""Tables of ops."""
 _MUCH, _FEW = 0.1, 3
-"""Ops without rows are told if they take more than this part of what those in rows do; of these, so many
-types."""
+"""Ops without rows are mentioned if they take more than this part of the time of those with rows; so many of
+their types are named."""
 
 
 def answer(name: str, rows_of: Mapping[str, Rows], alone: Sequence[tuple[str, int]] = ()) -> list[str]:
-    """What stands before the table of an analysis; empty where its rows speak for themselves. alone: types of
-    op, and how long, in picoseconds, they compute on hosts within calls that the program makes one by one,
-    without a slice of their own."""
+    """The sentences before the table of an analysis; none where its rows say enough. alone: types of op that
+    the program calls one by one on hosts and that have no slice of their own, with their time in picoseconds.
+    """
     sentences = _SENTENCES.get(name)
-    said_of_rows = list(sentences(rows_of)) if sentences and rows_of[name] else []
-    return [*said_of_rows, *(_called_alone(rows_of[name], alone) if name in ("ops", "op_types") else ())]
+    found = list(sentences(rows_of)) if sentences and rows_of[name] else []
+    return [*found, *_called_alone(rows_of[name], alone)] if name in _OF_OPS else found
 
 
 def _called_alone(ops: Rows, alone: Sequence[tuple[str, int]]) -> Iterable[str]:
-    """What rows of ops do not hold, where it is much beside them."""
+    """The ops that have no rows, where they take much of the time."""
     called_ps = sum(ps for _, ps in alone)
     if called_ps > _MUCH * sum(row["self_ps"] for row in ops if row["place"] == "host"):
         longest = sorted(alone, key=lambda found: -found[1])

@@ -28,7 +28,7 @@ _FOUND_BY = {
 """What shows where a step begins, by `recovered_from` of the view step."""
 
 _LETTERS = (" A", " B", " C", " D")
-"""In which kinds of runs of a session end that are told apart by what they do."""
+"""Endings of the kinds of session runs that are told apart by what the runs do."""
 _LONGEST_TURN = 8
 """Most runs after which kinds may begin anew."""
 _MOST_GROUPS = 6

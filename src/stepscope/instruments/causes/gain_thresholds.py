@@ -29,8 +29,8 @@ class GainThresholds:
     )
     steady: float = tuned(
         1 / 3,
-        "where that half has less than this of what all have left, the parts of single steps are not known "
-        "so well, as where few samples tell them, and the mean of all is told",
+        "where that half has less than this of what all have left, single steps are too uncertain, because "
+        "few samples show their parts, and the mean of all is used",
         fitted_on=TURNS,
         slack=ANY,
     )

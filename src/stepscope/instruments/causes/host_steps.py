@@ -29,7 +29,6 @@ from stepscope.instruments.causes.top_op import (
 )
 from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.instruments.step_breakdown.evidence_kinds import kinds_by_source
-from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.library.statements import statement
 
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
@@ -82,11 +81,6 @@ class HostSteps:
     def whole_ps(self) -> int:
         """The durations of its steps, added up."""
         return sum(step.dur_ps for step in self.steps)
-
-    @cached_property
-    def sampled_parts(self) -> list[tuple[int, int, Label, int]]:
-        """Its steps as samples show them: a step, a stack, a label, picoseconds."""
-        return self.stacks.parts()
 
     @cached_property
     def purposes(self) -> Mapping[str, int]:

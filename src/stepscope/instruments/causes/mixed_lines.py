@@ -118,7 +118,7 @@ def _other_batches(host: HostSteps) -> MixedLine | None:
     line = _line_of(host, within)
     if line is None or host.batches <= _OTHER_BATCHES * len(host.all_steps):
         return None
-    callers = Counter(calls[stack][0] for _, stack, _, _ in host.sampled_parts if stack in within)
+    callers = Counter(calls[stack][0] for _, stack, _, _ in host.stacks.parts() if stack in within)
     return line._replace(called_from=callers.most_common(1)[0][0])
 
 
@@ -126,7 +126,7 @@ def _most_of_rest(host: HostSteps, stacks: Mapping[int, CallPath], besides: Coll
     """What the label takes of a mean step that takes most beside some stacks; what no sample sees is one.
     besides: labels that do not count."""
     most: Counter[Label] = Counter({"unknown": host.whole_ps})
-    for _, stack_id, label, dur_ps in host.sampled_parts:
+    for _, stack_id, label, dur_ps in host.stacks.parts():
         most["unknown"] -= dur_ps
         if not stacks.get(stack_id) and label not in besides:
             most[label] += dur_ps
@@ -141,7 +141,7 @@ def _line_of(
         return None
     calls: Counter[CallPath] = Counter()
     took: Counter[Label] = Counter()
-    for _, stack_id, label, dur_ps in host.sampled_parts:
+    for _, stack_id, label, dur_ps in host.stacks.parts():
         if path := stacks.get(stack_id):
             calls[path] += dur_ps
             took[label] += dur_ps
@@ -160,7 +160,7 @@ def _goes(
     by_step: Counter[int] = Counter()
     gone: Counter[int] = Counter()
     whole: Counter[int] = Counter()
-    for step_id, stack_id, label, dur_ps in host.sampled_parts:
+    for step_id, stack_id, label, dur_ps in host.stacks.parts():
         whole[stack_id] += dur_ps
         if has(stack_id, label):
             gone[stack_id] += dur_ps
@@ -174,7 +174,7 @@ def mixed_line(host: HostSteps) -> MixedLine | None:
         return None
     paths = {stack: path for stacks in host.stacks.stacks.values() for stack, path in stacks.paths.items()}
     lines: dict[CodeLine, Counter[Label]] = defaultdict(Counter)
-    for _, stack_id, label, dur_ps in host.sampled_parts:
+    for _, stack_id, label, dur_ps in host.stacks.parts():
         path = paths.get(stack_id)
         if path and label in OF_LINES:
             lines[path[-1]][label] += dur_ps

@@ -25,7 +25,7 @@ def _seen(host: HostSteps) -> float:
     stacks = frozenset(stack for found in host.stacks.stacks.values() for stack in found.recomputing)
     if not stacks or not host.whole_ps:
         return 0.0
-    return sum(dur_ps for _, stack, _, dur_ps in host.sampled_parts if stack in stacks) / host.whole_ps
+    return sum(dur_ps for _, stack, _, dur_ps in host.stacks.parts() if stack in stacks) / host.whole_ps
 
 
 def _ran(host: HostSteps, name: str) -> float:

@@ -55,7 +55,7 @@ def other_labels(
         return ()
     took: Counter[Label] = Counter()
     paths = host.stacks.paths
-    for _, stack_id, label, dur_ps in host.sampled_parts:
+    for _, stack_id, label, dur_ps in host.stacks.parts():
         if _passes(paths.get(stack_id, ()), line):
             took[label] += dur_ps
     least = max(_MOST, _MORE * share) * host.whole_ps
@@ -71,7 +71,7 @@ def _took(host: HostSteps, name: CauseName) -> Counter[CallPath]:
     all of it passes through."""
     took: Counter[CallPath] = Counter()
     paths = host.stacks.paths
-    for _, stack_id, label, dur_ps in host.sampled_parts:
+    for _, stack_id, label, dur_ps in host.stacks.parts():
         within = tuple(call for call in paths.get(stack_id, ()) if function_of(call) not in host.stacks.loops)
         if label == name and within:
             took[within] += dur_ps

@@ -269,7 +269,7 @@ def add_by_outermost(
 
 @lru_cache(maxsize=50_000)
 def _program_line(name: str) -> CodeLine | None:
-    """The line that a slice of that name called, where it is told and of no framework."""
+    """The line that a slice of that name stands for; None if the name has no line, or that of a framework."""
     frame = recorded_call(name)
     return CodeLine(*frame) if frame and frame[1] and not is_foreign(frame[0]) else None
 

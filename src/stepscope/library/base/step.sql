@@ -7,9 +7,9 @@
 --   takes more than twice the median of at least three others. So a lake that grows is judged like one made at once. Of
 --   steps with the same number the one that began first counts, where their files say when. A run of a session is of
 --   the kind train where its host has runs that do not train as well. Up to four kinds of runs, of at least three runs
---   each, are told apart by what they update or run. A file of one run of a session times its ops, and no more of the
---   step. Where steps of the same run and host were timed as a whole, averages leave such files out: a mean over two
---   clocks is neither.
+--   each, are told apart by what they update or run. A file that holds one run of a session times the ops of that run
+--   and nothing else of the step. Where steps of the same run and host were timed as a whole, averages leave such files
+--   out: a mean over two clocks is neither.
 -- columns:
 --   id | int | Step row | number of the row
 --   run_id, host_id
