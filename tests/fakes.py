@@ -9,7 +9,7 @@ import duckdb
 
 from stepscope import library
 from stepscope.engines import Arrow, Form, NeededRows, Params, Statement, are_unmet, statement
-from stepscope.engines.duckdb import COPY
+from stepscope.engines.duckdb.copying import COPY
 from stepscope.errors import QueryError
 from stepscope.lake.schema import Schema, schema
 from stepscope.session.schedule import Asking, Progress

@@ -51,7 +51,7 @@ LATE_WITHIN = {
     "sources.spool": {"sources.archive"},
     # The engine starts while files are looked at, the tables are made while they are decoded, and what makes
     # them loads all instruments.
-    "engines.duckdb": {"engines.duckdb.statement_threads"},
+    "engines.duckdb": {"engines.duckdb.several"},
     "engines.early_start": {"engines.duckdb"},
     "lake.cache": {"lake.schema"},
     "session.tables": {"session.table_makers"},

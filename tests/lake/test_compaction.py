@@ -19,7 +19,7 @@ import pytest
 import stepscope
 from stepscope.cli import main
 from stepscope.engines import Form
-from stepscope.engines.duckdb import COPY
+from stepscope.engines.duckdb.copying import COPY
 from stepscope.errors import LakeError, UsageError
 from stepscope.lake import leftovers, reader, snapshot, snapshot_writer, writer
 from stepscope.lake.manifest import TIMELINE
