@@ -115,6 +115,29 @@ def test_what_was_traced_of_a_step_is_one_step(tmp_path: Path) -> None:
     assert ask(folder, asked) == [("traced", 2), ("untraced", 1)]
 
 
+def test_what_an_estimator_does_between_steps_is_in_no_average(tmp_path: Path) -> None:
+    steps = b"".join(
+        line(
+            step=i, begin_unix_ns=STARTED_NS + begin, end_unix_ns=STARTED_NS + begin + 10, how="session_run",
+            recorded=True, phase="train",
+        )
+        for i, begin in enumerate((0, 90))
+    )  # fmt: skip
+    times = {"begin_unix_ns": STARTED_NS + 10, "end_unix_ns": STARTED_NS + 90}
+    phases = line(phase="eval", runs=40, **times) + line(phase="other", runs=1, **times) + line(phase="eval")
+    folder = write(tmp_path / "c", xplane=False, **{"steps.ndjson": steps, "phases.ndjson": phases})
+    asked = "SELECT kind, recovered_from, averaged, ts_ps, dur_ps, step FROM step ORDER BY ts_ps"
+    assert ask(folder, asked) == [
+        ("train", "recorder", True, 0, 10_000, 0),
+        ("eval", "estimator", False, 10_000, 80_000, 2),
+        ("train", "recorder", True, 90_000, 10_000, 1),
+    ]
+    (reason,) = ask(folder, "SELECT reason FROM step WHERE kind = 'eval'")
+    assert reason == ("an Estimator ran sessions 40 times for it, between two steps",)
+    lost = ask(folder, "SELECT detail FROM source_note WHERE slug = 'damaged-piece'")
+    assert ("phases.ndjson: 2 of its lines could not be used",) in lost
+
+
 @pytest.mark.parametrize("ended", [True, False])
 def test_a_program_starts_takes_steps_and_ends(tmp_path: Path, ended: bool) -> None:
     """Outside of the time that was recorded, which it does not make longer. Of 9 s from the first step on, 4

@@ -315,3 +315,18 @@ def test_what_lies_between_parts_of_steps_is_no_time_between_steps():
     facts = {"name": "duration of a step", "series": "traced_ns", "ts_ps": 0}
     tables.add("counter", value=step_ps / 10_000, **facts)
     assert not any("lie between steps" in sentence for sentence in run_course(queried(tables)).at_top)
+
+
+def test_what_an_estimator_does_between_steps_is_told():
+    """But not what comes after the last step that was timed."""
+    tables = made_recordings.a_long_start_up()
+    (step, *_) = tables.rows["step_stored"]
+    facts = {"source_id": 0, "step": 9, "name": "step", "reason": "", "recovered_from": "estimator"}
+    timed = {"name": "duration of the call in a step", "series": "untraced_ns", "value": 1}
+    end_ps = step["ts_ps"] + step["dur_ps"]
+    tables.add("counter", ts_ps=end_ps + 10**12, **timed)
+    for ts_ps in (end_ps, end_ps + 2 * 10**12):
+        row = {"kind": "eval", "ts_ps": ts_ps, "dur_ps": 10**12, "averaged": False}
+        tables.add("step_stored", **facts, **row)
+    (sentence,) = (one for one in run_course(queried(tables)).at_top if "lie between steps" in one)
+    assert sentence.endswith("lie between steps: 1.00 s in 1 round of evaluation.")

@@ -41,6 +41,17 @@ def test_python_in_files_of_a_step_each_is_one_finding() -> None:
     assert row["impact_ps"] == 105 * UNIT_PS
 
 
+def test_evaluation_between_steps() -> None:
+    """From the end of one round to that of another lies one round and what is trained before it."""
+    row = only(made_recordings.rounds_of_an_estimator(), "phases_beside_steps")
+    assert (row["severity"], row["phase"], row["rounds"], row["share"]) == ("high", "Evaluation", 2, 0.75)
+    assert (row["mean_ps"], row["impact_ps"]) == (30 * UNIT_PS, 60 * UNIT_PS)
+    assert "throttle_secs" in row["advice"]
+    predicting = only(made_recordings.rounds_of_an_estimator("predict"), "phases_beside_steps")
+    assert (predicting["phase"], "throttle_secs" in predicting["advice"]) == ("Prediction", False)
+    assert found(made_recordings.rounds_of_an_estimator(rounds=1), ("phases_beside_steps",)) == {}
+
+
 def test_time_between_runs() -> None:
     row = only(made_recordings.runs_apart(5), "time_between_runs_unseen")
     assert (row["severity"], row["mean_run_ps"], row["mean_gap_ps"]) == ("low", 10 * UNIT_PS, 5 * UNIT_PS)

@@ -216,6 +216,20 @@ def runs_of_two_kinds_in_turns_of_three() -> Tables:
     return runs_of_two_kinds("AABAABAAB")
 
 
+def rounds_of_an_estimator(kind: str = "eval", rounds: int = 3) -> Tables:
+    """Steps of 10 µs, and after each, an Estimator does something else for 30 µs."""
+    tables = Tables()
+    tables.source(format="capture", producer="stepscope")
+    for number in range(rounds):
+        facts = {"source_id": 0, "step": number, "name": "step", "reason": ""}
+        step = {"kind": "train", "recovered_from": "recorder", "averaged": True}
+        beside = {"kind": kind, "recovered_from": "estimator", "averaged": False}
+        ts_ps = number * 40 * UNIT_PS
+        tables.add("step_stored", **facts, **step, ts_ps=ts_ps, dur_ps=10 * UNIT_PS)
+        tables.add("step_stored", **facts, **beside, ts_ps=ts_ps + 10 * UNIT_PS, dur_ps=30 * UNIT_PS)
+    return tables
+
+
 def runs_apart_of_a_recorder() -> Tables:
     """The program ended while its runs were traced in full."""
     tables = runs_apart()
@@ -1390,5 +1404,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "time_between_runs_unseen": runs_apart,
     "time_between_runs_unseen, much longer than runs": lambda: runs_apart(60),
     "time_between_runs_unseen, of a recorder": runs_apart_of_a_recorder,
+    "phases_beside_steps": rounds_of_an_estimator,
+    "phases_beside_steps, one": lambda: rounds_of_an_estimator(rounds=2),
+    "phases_beside_steps, prediction": lambda: rounds_of_an_estimator("predict"),
     **made_programs.PROBLEMS,
 }

@@ -83,6 +83,8 @@ class WatchedCall(NamedTuple):
     """Where the program calls from."""
     moved: Tuple[int, int] = (0, 0)
     """Bytes of the arrays that a run of a session is fed, and gives back."""
+    phase: str = ""
+    """What an Estimator makes a run for; empty where none does."""
 
 
 class Caller:

@@ -86,7 +86,8 @@ class Course:
             return
         self.pieces.source = call.source
         if self.state == RECORDING:
-            write_step(self._open(), number, caller, span, True, **(counts if counts["runs"] else {}))
+            more = {"phase": call.phase} if call.phase else {}
+            write_step(self._open(), number, caller, span, True, **more, **(counts if counts["runs"] else {}))
             self._recorded(caller, call)
         elif self.state == METADATA:
             traced, was_last = self.metadata.step_ended()

@@ -19,6 +19,8 @@ from .loops import NOWHERE, LoopSites, Site
 from .output import Output
 from .pace import StepWatcher, why_no_steps
 from .patches import Patches
+from .phases import NAME as PHASES
+from .phases import Phases
 from .plan import RecordingPlan
 from .profiler import Profilers
 from .program import Program
@@ -55,6 +57,7 @@ class Recorder:
         """Runs of a session since the last step, in its thread."""
         self._moved = [0, 0]
         """Bytes that they were fed, and gave back."""
+        self._phases = Phases(self._tell_phase)
 
     # --- what frameworks report ----------------------------------------------------------------
 
@@ -190,7 +193,9 @@ class Recorder:
                 "make functions once, outside of the loop",
             )
             return
-        begin_ns = min(max(self.pace.begins(key, call), course.held_until_ns), call.end_ns)
+        beside = self._is_run_of_steps(key) and self._phases.saw(call, key == self.pace.anchor)
+        over_ns = max(course.held_until_ns, self._phases.over_ns)
+        begin_ns = min(max(self.pace.begins(key, call), over_ns), call.end_ns)
         call_ns = max(call.call_ns, begin_ns)
         settled = self._settled(key)
         caller = self.pace.saw(call.how, key, call.name, begin_ns, call_ns, call.end_ns, settled, call.site)
@@ -199,7 +204,7 @@ class Recorder:
                 notes.seen(self.plan, self.program.frameworks, self.pace)
             self.pace.ready()
         anchor = self.pace.anchor
-        if anchor is not None and call.how == "session_run" and key[-1] == anchor[-1]:
+        if self._is_run_of_steps(key) and not beside:
             self._runs += 1
             self._moved = [before + now for before, now in zip(self._moved, call.moved)]
         if key != anchor:
@@ -211,6 +216,16 @@ class Recorder:
         counts = {"runs": self._runs, "fed_bytes": self._moved[0], "fetched_bytes": self._moved[1]}
         self._runs, self._moved = 0, [0, 0]
         course.stepped(number, caller, call, (begin_ns, call_ns, call.end_ns), counts)
+
+    def _is_run_of_steps(self, key: Tuple[Any, ...]) -> bool:
+        """Whether a call runs a session in the thread of the steps."""
+        anchor = self.pace.anchor
+        return anchor is not None and (key[0], key[-1]) == ("session_run", anchor[-1])
+
+    def _tell_phase(self, line: Dict[str, Any]) -> None:
+        """Writes what lay between two steps."""
+        if self.folder is not None:
+            self.folder.line(PHASES, "phases", line)
 
     def _settled(self, key: Tuple[Any, ...]) -> bool:
         """Whether nothing was traced or compiled since the last such call. The very first is never settled,

@@ -12,6 +12,7 @@ from .callers import WatchedCall
 from .folder import Folder
 from .log_filter import quiet
 from .loops import NOWHERE, Site
+from .phases import phase
 from .recorder import Recorder
 
 Asked = Tuple[Any, Any, Any, bool]
@@ -97,8 +98,10 @@ class WatchedRuns:
         wanted, step = False, 0
         key: Tuple[Any, ...] = ()
         site: Site = NOWHERE
+        of_phase = ""
         with recorder.unharmed():
             site = recorder.site()
+            of_phase = phase()
             signed = self._graphs.asked(session, fetches, site)
             key = (self._sessions.number(session, signed), signed)
             if traced_by_user:
@@ -130,7 +133,15 @@ class WatchedRuns:
             moved = array_bytes((values,)), array_bytes((result,))
             recorder.step(
                 WatchedCall(
-                    "session_run", key, name, begin_ns, end_ns, source=session.graph, site=site, moved=moved
+                    "session_run",
+                    key,
+                    name,
+                    begin_ns,
+                    end_ns,
+                    source=session.graph,
+                    site=site,
+                    moved=moved,
+                    phase=of_phase,
                 )
             )
         return result

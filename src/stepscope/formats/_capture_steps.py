@@ -1,6 +1,6 @@
 """steps.ndjson of a capture folder: when steps began and ended, as the recorder saw them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepscope import units
@@ -10,6 +10,9 @@ from stepscope.formats._fields import whole
 
 NAME = "steps.ndjson"
 """It is given to the XPlane of the capture as well, where there is one."""
+PHASES = "phases.ndjson"
+_KINDS = ("train", "eval", "predict", "export")
+"""What an Estimator makes a run for."""
 MOST_PIECE_BYTES = 256 << 20
 """A piece that is larger is not read."""
 
@@ -55,6 +58,7 @@ def read(files: CaptureFiles, traced: bool) -> None:
         files.damaged(f"{NAME}: {odd:,} of {units.count(lines, 'line')} {tell} no step", odd)
     if traced:
         return
+    phases = {whole(line, "step"): _kind(line) for line in json_lines(data)}
     if _has_run_metadata(files.record):
         # Runs that were traced in full are steps by themselves, unless others ran as ever and were sampled.
         steps = [step for step in steps if step[3]] if "stacks.ndjson" in files.data else []
@@ -76,8 +80,30 @@ def read(files: CaptureFiles, traced: bool) -> None:
             continue
         files.stored += 1
         reason = "the recorder saw it" if recorded else left_out or unrecorded
-        rows.append(_row(number, ts_ps, end_ps, reason, averaged=recorded or not left_out))
+        kind = phases.get(number, "unknown")
+        rows.append(_row(number, kind, ts_ps, end_ps, reason, averaged=recorded or not left_out))
+    rows += _phases(files, rows)
     files.add("step_stored", rows)
+
+
+def _phases(files: CaptureFiles, steps: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows for what an Estimator did between steps, numbered after all of these."""
+    number, odd = max((row["step"] for row in steps), default=-1), 0
+    for line in files.lines(PHASES):
+        kind, runs = _kind(line), whole(line, "runs")
+        ts_ps, end_ps = files.time(whole(line, "begin_unix_ns")), files.time(whole(line, "end_unix_ns"))
+        if kind == "unknown" or runs is None or ts_ps is None or end_ps is None or end_ps < ts_ps:
+            odd += 1
+            continue
+        number += 1
+        reason = f"an Estimator ran sessions {units.count(runs, 'time')} for it, between two steps"
+        yield _row(number, kind, ts_ps, end_ps, reason, averaged=False, recovered_from="estimator")
+    files.unused(PHASES, odd)
+
+
+def _kind(line: Mapping[str, Any]) -> str:
+    """The kind of a step, or of what lies between two, as the recorder saw it."""
+    return str(line["phase"]) if line.get("phase") in _KINDS else "unknown"
 
 
 def _has_run_metadata(record: Mapping[str, Any]) -> bool:
@@ -88,13 +114,21 @@ def _has_run_metadata(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _row(number: int, ts_ps: int, end_ps: int, reason: str, averaged: bool) -> dict[str, Any]:
+def _row(
+    number: int,
+    kind: str,
+    ts_ps: int,
+    end_ps: int,
+    reason: str,
+    averaged: bool,
+    recovered_from: str = "recorder",
+) -> dict[str, Any]:
     """A row of step_stored."""
     return {
         "step": number,
         "name": "step",
-        "kind": "unknown",
-        "recovered_from": "recorder",
+        "kind": kind,
+        "recovered_from": recovered_from,
         "ts_ps": ts_ps,
         "dur_ps": end_ps - ts_ps,
         "averaged": averaged,

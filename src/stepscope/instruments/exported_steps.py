@@ -6,8 +6,11 @@ from typing import Any
 from stepscope import strict_json
 from stepscope.instruments.step_evidence import EVIDENCE, Step
 
-_KINDS = ("train", "eval", "prefill", "decode", "mixed", "compile", "warm_up", "cut_off", "unknown")
-_TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder", "device")
+_KINDS = (
+    *("train", "eval", "predict", "export", "prefill", "decode", "mixed"),
+    *("compile", "warm_up", "cut_off", "unknown"),
+)
+_TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder", "estimator", "device")
 _LONGEST_PS = 2**62
 
 

@@ -209,8 +209,8 @@ CREATE TABLE step_stored (
   source_id BIGINT NOT NULL,        -- source it was recovered from
   step BIGINT NOT NULL,             -- number of the step: the program's own where recorded, else counted from 0
   name VARCHAR NOT NULL,            -- name of the marker
-  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up, cut_off or unknown; of an inference server: prefill, decode or mixed
-  recovered_from VARCHAR NOT NULL,  -- batch, marker, profiler_step, optimizer_step, session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
+  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up, cut_off or unknown; of an inference server: prefill, decode or mixed; of an Estimator predict or export as well
+  recovered_from VARCHAR NOT NULL,  -- batch, marker, profiler_step, optimizer_step, session_run, function_run, function_call, get_next, device, file, recorder, estimator or whole_capture
   ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- duration
   averaged BOOLEAN NOT NULL,        -- false when averages leave it out

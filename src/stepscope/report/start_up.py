@@ -6,11 +6,16 @@ from typing import NamedTuple
 from stepscope import units
 from stepscope.instruments.causes.paces import are_steps
 from stepscope.library.statements import Query, statement
+from stepscope.report.names import listed
 
 _MUCH, _LONG_PS = 0.25, 5 * 10**12
 """A start-up that takes this part of the run, and so long, is said at the top."""
 _BETWEEN, _SECOND_PS = 0.1, 10**12
 """So is what lies between steps, where that takes this part of the time from the first to the last."""
+
+
+PHASES = {"train": "training", "eval": "evaluation", "predict": "prediction", "export": "exporting"}
+"""What an Estimator does, by the kind of its steps."""
 
 
 class RunCourse(NamedTuple):
@@ -36,7 +41,7 @@ def run_course(query: Query) -> RunCourse:
     if long and times_whole_steps(query):
         between, stepping = units.show(between_ps, "ps"), units.show(stepping_ps, "ps")
         found.at_top.append(
-            f"Of the {stepping} from its first step to the last one seen, {between} lie between steps."
+            f"Of the {stepping} from its first step to the last one seen, {between} lie between steps{_rounds(query)}."
         )
     return found
 
@@ -47,6 +52,16 @@ def times_whole_steps(query: Query) -> bool:
     timed_ps = [1000 * value for *_, of_call, series, value, _ in timed if (of_call, series) == _TRACED]
     recorded_ps = [row[5] for row in query(statement("timed_steps")).rows()]
     return not timed_ps or not recorded_ps or are_steps(median(timed_ps), recorded_ps)
+
+
+def _rounds(query: Query) -> str:
+    """What an Estimator did between steps."""
+    rounds = query(statement("rounds_beside_steps")).rows()
+    found = [
+        f"{units.show(dur_ps, 'ps')} in {units.count(number, 'round')} of {PHASES[kind]}"
+        for kind, number, dur_ps in rounds
+    ]
+    return f": {listed(found)}" if found else ""
 
 
 _TRACED = (False, "traced_ns")

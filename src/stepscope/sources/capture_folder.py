@@ -24,7 +24,7 @@ _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
 _PIECE = (
-    r"(?:op_log\.pb|(?:machine|garbage|steps|stacks|memory|compilations)\.ndjson"
+    r"(?:op_log\.pb|(?:machine|garbage|steps|phases|stacks|memory|compilations)\.ndjson"
     r"|live\.json|stacks-on-signal\.txt|hang-\d+\.txt|ring/[^/]+/(?:capture\.json|[^/]*\.ndjson)"
     r"|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
 )

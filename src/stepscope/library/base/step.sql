@@ -9,17 +9,18 @@
 --   the kind train where its host has runs that do not train as well. Up to four kinds of runs, of at least three runs
 --   each, are told apart by what they update or run. A file that holds one run of a session times the ops of that run
 --   and nothing else of the step. Where steps of the same run and host were timed as a whole, averages leave such files
---   out: a mean over two clocks is neither.
+--   out: a mean over two clocks is neither. They leave out what an Estimator does between two steps, too: its rows are
+--   recovered from `estimator`.
 -- columns:
 --   id | int | Step row | number of the row
 --   run_id, host_id
 --   source_id | int | Source | source it was recovered from
 --   step | int | Step | number of the step: the program's own where it is known, else counted from 0
 --   name | text | Name | name of the marker
---   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown; prefill, decode or mixed;
+--   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown; prefill, decode or mixed; predict or export;
 --     train A or kind A, and so on, where a program makes several kinds of runs
 --   recovered_from | text | Recovered from | batch, marker, profiler_step, optimizer_step,
---     session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
+--     session_run, function_run, function_call, get_next, device, file, recorder, estimator or whole_capture
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration
 --   averaged | bool | In averages | false when averages leave it out
