@@ -140,3 +140,19 @@ def test_a_cluster_that_is_fed_another_shape_in_each_run() -> None:
     for slice_ in plain.rows["slice"]:
         slice_["op_type"] = "MatMul"
     assert found(plain, ("clusters_of_many_shapes",)) == {}
+
+
+def test_a_product_with_one_hot_rows() -> None:
+    """Itself, or what Reshape made of it; not another product."""
+    made = made_tables.a_one_hot_product
+    for changed in ("one_hot", "Reshape"):
+        row = only(made(changed), "one_hot_products")
+        assert (row["severity"], row["op"], row["product"]) == ("high", "one_hot", "MatMul")
+        assert row["one_hot_bytes"] == 102_400_000
+        ops = (
+            "[one_hot:OneHot...]",
+            "[MatMul:MatMul....]",
+            "[gradients/MatMul_grad/MatMul_1:MatMul............]",
+        )
+        assert row["impact_ps"] == sum(map(len, ops)) * UNIT_PS
+    assert found(made("hidden"), ("one_hot_products",)) == {}

@@ -1399,6 +1399,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "whole_table_updates": a_table_that_is_updated_whole,
     "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
     "gradient_made_dense": made_tables.a_gradient_made_dense,
+    "one_hot_products": made_tables.a_one_hot_product,
+    "one_hot_products, one": lambda: made_tables.a_one_hot_product(tensors=False),
     "padded_batches": batches_of_padding,
     "padded_batches, to the longest": rows_of_wild_lengths,
     "time_between_runs_unseen": runs_apart,

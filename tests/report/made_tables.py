@@ -76,3 +76,24 @@ def a_gradient_made_dense(ids: int = 640, product: str | None = None, updated: s
         known = {"shape": shape, "requested_bytes": requested, "dtype": "DT_FLOAT"}
         tables.add("tensor", op_run_id=0, op_name=op, slot=0, **known)
     return tables
+
+
+def a_one_hot_product(changed: str = "one_hot", product: str = "MatMul", tensors: bool = True) -> Tables:
+    """A step of TensorFlow 1 that multiplies what OneHot makes by a table, and its gradient.
+
+    changed: what the product takes; `Reshape` is made of OneHot. tensors: whether their bytes are
+    known."""
+    ops = ("one_hot:OneHot...", "Reshape:Reshape", f"{product}:MatMul....", "other:MatMul", "b:Add")
+    gradient = "gradients/MatMul_grad/MatMul_1:MatMul............"
+    tables = draw(f"{STEPS}cpu/t lane : [{']['.join((*ops, gradient))}]")
+    inputs = {
+        "one_hot": "ids", "Reshape": "one_hot", product: changed, "gradients/MatMul_grad/MatMul_1": changed,
+        "other": "hidden",
+    }  # fmt: skip
+    for row in tables.rows["slice"]:
+        if row["op_name"] in inputs:
+            row["args_json"] = json.dumps({"inputs": [inputs[row["op_name"]], "other/read"]})
+    if tensors:
+        known = {"shape": "[1280,20000]", "requested_bytes": 102_400_000, "dtype": "DT_FLOAT"}
+        tables.add("tensor", op_run_id=0, op_name="one_hot", slot=0, **known)
+    return tables

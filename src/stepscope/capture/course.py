@@ -4,7 +4,7 @@ Its states are WAITING for settled steps, RECORDING, METADATA (runs are traced f
 without a profiler), LIVE, IN_DOUBT and DONE.
 """
 
-from typing import Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from . import clocks, environment, notes
 from .callers import Caller, Settle, Span, WatchedCall
@@ -86,8 +86,9 @@ class Course:
             return
         self.pieces.source = call.source
         if self.state == RECORDING:
-            more = {"phase": call.phase} if call.phase else {}
-            write_step(self._open(), number, caller, span, True, **more, **(counts if counts["runs"] else {}))
+            of_run: Dict[str, Any] = {"phase": call.phase} if call.phase else {}
+            of_run.update(counts if counts["runs"] else {})
+            write_step(self._open(), number, caller, span, True, **of_run)
             self._recorded(caller, call)
         elif self.state == METADATA:
             traced, was_last = self.metadata.step_ended()

@@ -40,9 +40,8 @@ def run_course(query: Query) -> RunCourse:
     long = bool(stepping_ps) and between_ps >= _SECOND_PS and between_ps >= _BETWEEN * stepping_ps
     if long and times_whole_steps(query):
         between, stepping = units.show(between_ps, "ps"), units.show(stepping_ps, "ps")
-        found.at_top.append(
-            f"Of the {stepping} from its first step to the last one seen, {between} lie between steps{_rounds(query)}."
-        )
+        course = f"Of the {stepping} from its first step to the last one seen"
+        found.at_top.append(f"{course}, {between} lie between steps{_rounds(query)}.")
     return found
 
 

@@ -35,9 +35,9 @@ WITH phases AS (
 sources AS (
   SELECT
     columns!(p, run_id, host_id, source_id, kind),
-    sum_where!(p.place > 1, p.dur_ps) AS took_ps,
-    sum_where!(p.place > 1, 1) AS number,
-    MAX(p.end_ps) - MIN(p.end_ps) AS whole_ps
+    sum_where!(p.place > 1, p.dur_ps) AS rounds_ps,
+    sum_where!(p.place > 1, 1) AS again,
+    MAX(p.end_ps) - MIN(p.end_ps) AS passed_ps
   FROM phases AS p
   GROUP BY columns!(p, run_id, host_id, source_id, kind)
 ),
@@ -45,17 +45,20 @@ sources AS (
 sums AS (
   SELECT
     columns!(o, run_id, host_id, kind),
-    SUM(o.took_ps) AS took_ps,
-    SUM(o.number) AS number,
-    SUM(o.whole_ps) AS whole_ps
+    SUM(o.rounds_ps) AS all_rounds_ps,
+    SUM(o.again) AS all_rounds,
+    SUM(o.passed_ps) AS all_passed_ps
   FROM sources AS o
   GROUP BY columns!(o, run_id, host_id, kind)
 )
 
 SELECT
-  CASE WHEN s.took_ps * 2 >= s.whole_ps THEN 'high' WHEN s.took_ps * 5 >= s.whole_ps THEN 'medium' ELSE 'low' END
-    AS severity,
-  CAST(s.took_ps AS BIGINT) AS impact_ps,
+  CASE
+    WHEN s.all_rounds_ps * 2 >= s.all_passed_ps THEN 'high'
+    WHEN s.all_rounds_ps * 5 >= s.all_passed_ps THEN 'medium'
+    ELSE 'low'
+  END AS severity,
+  CAST(s.all_rounds_ps AS BIGINT) AS impact_ps,
   columns!(s, run_id, host_id),
   CASE s.kind
     WHEN 'eval' THEN 'Evaluation'
@@ -63,9 +66,9 @@ SELECT
     WHEN 'export' THEN 'Exporting'
     ELSE 'Training'
   END AS phase,
-  CAST(s.number AS BIGINT) AS rounds,
-  mean!(s.took_ps, s.number) AS mean_ps,
-  share!(s.took_ps, s.whole_ps) AS share,
+  CAST(s.all_rounds AS BIGINT) AS rounds,
+  mean!(s.all_rounds_ps, s.all_rounds) AS mean_ps,
+  share!(s.all_rounds_ps, s.all_passed_ps) AS share,
   CASE s.kind
     WHEN 'eval' THEN CONCAT(
       'Evaluate less often, or fewer batches: `throttle_secs` and `steps` of the EvalSpec say so, and an Estimator ',
@@ -77,5 +80,5 @@ SELECT
     )
   END AS advice
 FROM sums AS s
-WHERE s.took_ps * 10 >= s.whole_ps AND s.took_ps > 0
+WHERE s.all_rounds_ps * 10 >= s.all_passed_ps AND s.all_rounds_ps > 0
 ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.host_id, s.kind)

@@ -3,7 +3,9 @@
 -- reads: step, counter
 -- notes: What comes after the last step that was timed lies between no two.
 -- columns:
---   kind, rounds, dur_ps
+--   kind
+--   rounds | int | how often
+--   took_ps | ps | for how long
 WITH timed AS (
   SELECT c.source_id, MAX(c.ts_ps) AS last_ps
   FROM counter AS c
@@ -11,9 +13,9 @@ WITH timed AS (
   GROUP BY c.source_id
 )
 
-SELECT s.kind, COUNT(*) AS rounds, CAST(SUM(s.dur_ps) AS BIGINT) AS dur_ps
+SELECT s.kind, COUNT(*) AS rounds, CAST(SUM(s.dur_ps) AS BIGINT) AS took_ps
 FROM step AS s
 INNER JOIN timed AS t ON t.source_id = s.source_id AND s.ts_ps < t.last_ps
 WHERE s.recovered_from = 'estimator'
 GROUP BY s.kind
-ORDER BY nulls_last!(dur_ps DESC, s.kind)
+ORDER BY nulls_last!(took_ps DESC, s.kind)
