@@ -3,8 +3,8 @@
 -- question: How much of the time does an Estimator spend on evaluation and the like, beside the steps?
 -- reads: step
 -- severity: high from half of the time on, medium from a fifth
--- impact: {phase} takes {share} of the time on {host_id}, from the end of its first round to the end of the last: {mean_ps}
---   a round, {impact_ps} in all.
+-- impact: {phase}, with the sessions made for it and after it, takes {share} of the time on {host_id}, from the end of its
+--   first round to the end of the last: {mean_ps} a round, {impact_ps} in all.
 -- action: {advice}
 -- weakened_by: lost, truncated
 -- reasoning: An Estimator that evaluates while it trains builds another graph, restores the checkpoint and runs another
