@@ -8,8 +8,8 @@ from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.accounting import Account
 from stepscope.instruments.pipeline.diagnosis import CaptureEvidence
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.report import pipeline_changes
 from tests.asked import ask

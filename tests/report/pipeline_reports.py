@@ -10,10 +10,10 @@ from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine, Threads
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import Prediction
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Code, UserStage
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.report import pipeline
 from stepscope.report.parts import Report

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope import units
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
-from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import Waits
 from stepscope.report.stage_names import named, subject

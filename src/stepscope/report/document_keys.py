@@ -15,7 +15,7 @@ from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
-from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.verify import Verification
 from stepscope.instruments.pipeline.waits import Waits
 from stepscope.report import pipeline_changes

@@ -9,9 +9,9 @@ from stepscope.instruments.pipeline.chain import Removed
 from stepscope.instruments.pipeline.diagnoses import SourcePipelines as SourcePipelines
 from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.loaders import Loading
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.library import statements
 from stepscope.report import document_keys, pipeline_changes
 from stepscope.report import loading as loaders

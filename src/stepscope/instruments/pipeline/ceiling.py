@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.cores import pool_of
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import CPU, POOL
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import Waits
 

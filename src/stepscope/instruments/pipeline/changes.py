@@ -13,10 +13,10 @@ from typing import Literal
 from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.model_parts import part_of
 from stepscope.instruments.pipeline.places import Code, UserStage, code
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.trial_case import Case, Facts, Trial, Unknown
 from stepscope.instruments.pipeline.trials import HELPS, trials

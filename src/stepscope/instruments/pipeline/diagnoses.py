@@ -16,12 +16,13 @@ from stepscope.instruments.pipeline import loaders, single_runs
 from stepscope.instruments.pipeline.calls import StageCall, read, read_function_ops
 from stepscope.instruments.pipeline.captures import capture_evidence, missing
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.rates import Load, executors_at_once
 from stepscope.instruments.pipeline.stages import made_in_steps
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.instruments.pipeline.widths import executors_at_once
 from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement
 

@@ -10,10 +10,10 @@ from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.tracing import TracingPace
 from stepscope.instruments.pipeline.waits import Waits

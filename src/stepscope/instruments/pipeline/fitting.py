@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from stepscope.instruments.pipeline.cores import pool_of
 from stepscope.instruments.pipeline.host import Machine, Threads
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import ModelStage, PipelineModel, crowding
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
 PACKED = 0.9

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.rates import Load
 
 MOST = 0.9
 """The part of the free memory that a cache may fill."""

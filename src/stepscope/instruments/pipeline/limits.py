@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import PipelineModel, predict
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.waits import Waits

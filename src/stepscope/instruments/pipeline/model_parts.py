@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import ModelStage
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 
 

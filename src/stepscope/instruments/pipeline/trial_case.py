@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from stepscope.instruments.pipeline.chain import Ending, ending
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import PipelineModel
 from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
 
 Facts = Mapping[str, str | int | float]

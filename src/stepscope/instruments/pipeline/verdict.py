@@ -23,8 +23,8 @@ from stepscope.instruments.pipeline.cores import cores_of, pool_of, tells_cores
 from stepscope.instruments.pipeline.diagnosis import CaptureEvidence, Confidence, Diagnosis, Verdict
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.limits import gain_without, limiting_stages
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import PipelineModel
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
 

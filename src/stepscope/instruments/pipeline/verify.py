@@ -9,8 +9,8 @@ from stepscope import strict_json
 from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
 from stepscope.instruments.pipeline.host import OTHERS
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.trials import HELPS
 

@@ -11,9 +11,9 @@ from functools import partial
 
 from stepscope.instruments.pipeline.changes import surely_parallel
 from stepscope.instruments.pipeline.diagnosis import Diagnosis
+from stepscope.instruments.pipeline.load import Load
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.model_parts import moved_from_program, scaled
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.trial_case import Case
 
