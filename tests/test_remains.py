@@ -70,15 +70,15 @@ _HARDLY = "Without that, hardly anything"
 @pytest.mark.parametrize(
     ("found", "known", "said"),
     [
-        # Nine tenths more or less may be left; what goes is known all the same.
+        # Nine tenths more or less may be left; what goes is known all the same, and is no more than the step.
         (
             one(2, 0.2, 5, untraced_ps=95 * MS),
-            (93 * MS, 83_576_000_000, 102_107_000_000),
+            (93 * MS, 83_576_000_000, 95 * MS),
             "would be about 93.0 ms shorter, and take at most 5.00 ms",
         ),
         (
             one(2, 0.2, 5, untraced_ps=50 * MS),
-            (48 * MS, 42_500_000_000, 52_900_000_000),
+            (48 * MS, 42_500_000_000, 50 * MS),
             "(50.0 ms without the profiler) would be about 48.0 ms shorter, and take at most 5.00 ms",
         ),
         # Where what is left is known, the sentence says that; the answer says both.
@@ -369,7 +369,7 @@ def test_few_long_steps_are_no_cost_of_the_profiler():
 
 def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():
     assert list(whatif._judgement_sentences(one(2, 0.2, 5, untraced_ps=95 * MS))) == [
-        "Without python, a step would be about 93.0 ms (83.6 ms to 102 ms) shorter, and take at most "
+        "Without python, a step would be about 93.0 ms (83.6 ms to 95.0 ms) shorter, and take at most "
         "5.00 ms.",
         "It takes 95.0 ms now, without the profiler.",
     ]

@@ -57,11 +57,12 @@ class LeftUntraced(NamedTuple):
 
 def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[int, int, int]:
     """The time that a step saves without its cause, with bounds: the cause itself takes another time in
-    another run."""
+    another run, and no step saves more than it takes."""
     saved_ps = max(untraced_ps - left_ps, 0)
     error = THRESHOLDS.errors * THRESHOLDS.again * saved_ps
     low = saved_ps - hypot(high_ps - left_ps, error)
-    return saved_ps, round(max(low, 0)), round(saved_ps + hypot(left_ps - low_ps, error))
+    high = min(saved_ps + hypot(left_ps - low_ps, error), untraced_ps)
+    return saved_ps, round(max(low, 0)), round(high)
 
 
 def hidden_work(needs_ps: int, seen_ps: int, had_cores: float, error_ps: float = 0.0) -> Left:
