@@ -669,6 +669,11 @@ def test_matching_files_and_python():
     assert (row["impact_ps"], row["severity"], row["runs"]) == (20 * UNIT_PS, "high", 1)
     row = one(STEPS + "cpu/t thread : [f:EagerPyFunc]", "python_in_pipeline")
     assert (row["impact_ps"], row["severity"]) == (15 * UNIT_PS, "high")
+    # Some layers of a model call Python, each for little.
+    calls = "".join(f"[f{n}:EagerPyFunc]{'.' * 60}" for n in range(4))
+    row = one(f"step train : [s{'.' * 300}]\ncpu/t thread : {calls}", "python_in_pipeline")
+    assert (row["ops"], row["more_ops"], row["runs"], row["severity"]) == (4, 3, 4, "medium")
+    assert 0.15 < row["share"] < 0.25
 
 
 def test_what_runs_at_once_counts_once():

@@ -93,6 +93,11 @@ PROBLEMS: dict[str, str] = {
     "parallelism_not_real": "".join(f"cpu/{i} lane : {' ' * 8 * i}[{i}:MatMul]\n" for i in range(4)),
     "python_in_pipeline": STEPS + "cpu/t thread : [f:EagerPyFunc]",
     "python_in_pipeline, twice": STEPS + "cpu/t thread : [f:EagerPyFunc][f:EagerPyFunc]",
+    "python_in_pipeline, two ops": STEPS + "cpu/t thread : [f:EagerPyFunc][g:EagerPyFunc]",
+    "python_in_pipeline, three ops": (
+        "step train : [s...................][s...................]\n"
+        "cpu/t thread : [f:EagerPyFunc][....a:Add..][g:EagerPyFunc][h:EagerPyFunc]"
+    ),
     "recompilation": "step train : [s0]\nstep ~compile :     [s1][s2]\nstep train :             [s3]",
     "rows_are_launches": "gpu/compute lane! : [a:MatMul][b:Add]",
     "rows_are_launches, one": "gpu/compute lane! : [a:MatMul]",
