@@ -25,7 +25,7 @@ from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.pipeline.waits import Waits
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.report import ReportFinding, Table, advice, judgement_text, run_table, waiting_answer
+from stepscope.report import Column, ReportFinding, Table, advice, judgement_text, run_table, waiting_answer
 from stepscope.report.answer_document import document
 from stepscope.report.finding_weights import weighed
 from stepscope.report.runs import are_unrelated
@@ -525,6 +525,12 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert weighed([finding], [beside])[0].severity == "medium"
     assert [found.severity for found in weighed([finding, other], [python])] == ["medium", "low"]
     assert weighed([finding], [])[0].severity == "high"
+    # Ops that call Python within a graph compute: a finding about them is about what limits then.
+    types = Table((Column("op_type", "text", "Op type", ""),), (("io_callback",),), 1)
+    calls = replace(finding, slug="python-in-pipeline", evidence=types)
+    computes = one("compute", op_type="io_callback", share=0.6)
+    assert weighed([calls], [computes])[0].severity == "high"
+    assert weighed([calls], [replace(computes, op_type="dot")])[0].severity == "low"
 
 
 @pytest.mark.parametrize(

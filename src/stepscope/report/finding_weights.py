@@ -1,6 +1,6 @@
 """How heavy findings are beside the judgement: none is heavier than the part of a step that it is about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stepscope.instruments.causes.cause_facts import LoaderWork
@@ -50,7 +50,7 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
         if unsure and (labels is not None or finding.slug in _OF_STEPS):
             continue
         if labels is not None and judged:
-            finding = _weighed(finding, labels, judged)
+            finding = _weighed(finding, (*labels, *_limited_by(finding, judged)), judged)
         if finding.slug == "input-wait" and (work := _loader_work(judged)):
             finding = replace(finding, action=_OF_LOADER[work])
         if finding.slug == "input-wait" and any(map(_restarts_input, judged)):
@@ -59,6 +59,13 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
             finding = replace(finding, title=waits)
         kept.append(finding)
     return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def _limited_by(finding: ReportFinding, judged: Sequence[Judgement]) -> Iterator[str]:
+    """What limits the steps by ops of a type that the finding is about: ops that call Python compute."""
+    at = [at for at, column in enumerate(finding.evidence.columns) if column.name == "op_type"]
+    types = {row[place] for row in finding.evidence.rows for place in at}
+    yield from (judgement.cause for judgement in judged if judgement.op_type in types)
 
 
 _OF_LOADER: dict[LoaderWork, str] = {

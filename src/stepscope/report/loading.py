@@ -24,7 +24,9 @@ def _sentences(loading: Loading, several: bool) -> Iterator[str]:
         unseen = "none of them waited where that is seen"
         yield f"How long steps{where} wait for the DataLoader is not known: {unseen}."
     else:
-        at = f", in {_line_text(loading.place)}" if loading.place is not None else ""
+        # Few samples tell the line of a short wait, and these lie beside it as often as in it.
+        place = loading.place if loading.share >= _LITTLE else None
+        at = f", in {_line_text(place)}" if place is not None else ""
         share = units.show(loading.share, "ratio")
         yield f"Steps{where} wait for the DataLoader for {share} of their time{at}."
     for loader in loading.loaders:

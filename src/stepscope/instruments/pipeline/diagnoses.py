@@ -117,9 +117,13 @@ class _SourceReader(NamedTuple):
 
 
 def otherwise(query: Query, found: Sequence[SourcePipelines]) -> tuple[list[Oddity], list[loaders.Loading]]:
-    """What is known without a pipeline: losses of the recordings, waits, and DataLoaders of PyTorch. Empty
-    when a pipeline was found."""
-    return ([], []) if found else ([*missing(query), *_waits(query)], loaders.find(query))
+    """What is known without a pipeline: losses of the recordings, waits, and DataLoaders of PyTorch, which
+    tell the waits themselves. Empty when a pipeline was found."""
+    if found:
+        return [], []
+    loading = loaders.find(query)
+    waits = [] if any(loader.share is not None for loader in loading) else _waits(query)
+    return [*missing(query), *waits], loading
 
 
 def _waits(query: Query) -> list[Oddity]:
