@@ -54,7 +54,7 @@ LATE_WITHIN = {
     "engines.duckdb": {"engines.duckdb.several"},
     "engines.early_start": {"engines.duckdb"},
     "lake.cache": {"lake.schema"},
-    "session.tables": {"session.table_makers"},
+    "session.tables": {"session.derived_tables", "session.table_makers"},
     # One opens files or a lake, and few write one.
     "session.compacting": {"session.lake_tables", "session.open_trace"},
     "session.ingest": {"session.lake_derivation", "session.lake_tables", "session.open_trace"},

@@ -10,7 +10,7 @@ from stepscope.background import go_on
 from stepscope.engines import Statement, Work, early_start, rows_of, statement
 from stepscope.errors import UsageError
 from stepscope.lake.schema import schema
-from stepscope.session.tables import DamagedStore
+from stepscope.session.store_parts import DamagedStore
 from stepscope.sources.source import Source
 
 if TYPE_CHECKING:

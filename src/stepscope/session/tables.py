@@ -4,19 +4,15 @@ What the tables look like is imported when an engine gets them: decoding begins 
 """
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, formats
-from stepscope._core import Store
 from stepscope.background import Background
-from stepscope.engines import Arrow, Engine, Part, PythonRows, Reads, Relation, Stream
+from stepscope.engines import Engine, Part, PythonRows, Reads, Relation
 from stepscope.errors import LakeError, LimitReached, StepscopeError
-from stepscope.formats import _op_log
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded_source import Decoded, Lanes
 from stepscope.lake.relation import values
@@ -26,12 +22,13 @@ from stepscope.lake.source_ids import first_id
 from stepscope.session import schedule
 from stepscope.session.decoding import NEEDS, decode_source, decoded_store, needs_of, unreadable
 from stepscope.session.schedule import Meter, Progress
-from stepscope.sources import op_logs
+from stepscope.session.store_parts import DamagedStore, store_parts
 from stepscope.sources.find import FoundSources
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
+    from stepscope.session.derived_tables import DerivedTables
     from stepscope.session.table_makers import Tables
 
 SMALL = ("run", "capture", "source", "source_note", "host")
@@ -42,17 +39,6 @@ _LARGE_BYTES = 64 << 20
 
 _HEAD_START_S = 0.05
 """How long the decoding may take to get under way; what takes longer is waited for in the end."""
-
-
-class DamagedStore(LakeError):
-    """A store of the cache is gone or does not hold what was written; it has to be made anew."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The cache changed while it was read.",
-            seen="a file of it that is gone or not as it was written",
-            todo="run the same command again, or with --no-cache",
-        )
 
 
 class DecodedTables:
@@ -75,7 +61,7 @@ class DecodedTables:
         self._mended = False
         self._decoded: list[Decoded] = []
         self._from_cache: list[bool] = []
-        self._made: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self._derived: DerivedTables | None = None
         self._needs: frozenset[str] | None = None
         self._progress = progress
         self._meter = Meter(self.sources, progress)
@@ -138,54 +124,15 @@ class DecodedTables:
             if table.name in FROM_FILES:
                 parts = partial(self._completed, table)
             engine.attach(Relation(table.name, table.types, parts))
-        derive(engine, self._given, self._remembered if self._cache else self._once)
+        derive(engine, self._given, self._derived_parts)
 
-    def _once(self, table: str, make: "Callable[[], Tables]") -> Mapping[str, Sequence[Part]]:
-        """A derived table and those that are made along with it: made for the engine that answers, they are
-        there for the one that writes files."""
-        from stepscope.session.table_makers import TOGETHER, row_parts
+    def _derived_parts(self, table: str, make: "Callable[[], Tables]") -> Mapping[str, Sequence[Part]]:
+        """A derived table and those that are made along with it."""
+        from stepscope.session.derived_tables import DerivedTables
 
-        first = TOGETHER[table][0]
-        if first not in self._made:
-            self._made[first] = make()
-        return row_parts(self._made[first])
-
-    def _remembered(self, table: str, make: "Callable[[], Tables]") -> Mapping[str, Sequence[Part]]:
-        """A derived table and those that are made along with it, from the cache where it has them."""
-        from stepscope.session.table_makers import TOGETHER, VERSIONS, row_parts
-
-        assert self._cache is not None
-        together = TOGETHER[table]
-        of = self._made_of([VERSIONS[name] for name in together])
-        if of is None:
-            return row_parts(make())
-        of = f"{together[0]} {of}"
-        if (store := self._cache.made(of)) is not None:
-            return {name: _kept_parts(store, name) for name in together}
-        made = make()
-        self._cache.keep(
-            of,
-            {
-                name: {c: list(map(itemgetter(c), rows)) for c in rows[0]}
-                for name, rows in made.items()
-                if rows
-            },
-        )
-        return row_parts(made)
-
-    def _made_of(self, versions: list[int]) -> str | None:
-        """What derived tables are made of; None when that is not known well enough to keep them."""
-        identity: list[object] = [versions]
-        for decoded in self._decoded:
-            source = decoded.source
-            if not (content_hash := decoded.facts.get("content_hash")):
-                return None
-            hints = (source.run_id, source.host_id, source.path, source.name, source.step, source.rank)
-            identity += [content_hash, decoded.facts.get("decoder_version"), hints]
-            identity += [_file_stamp(piece.bytes.path) for piece in source.pieces]
-        for places in op_logs.find([decoded.source for decoded in self._decoded], _op_log.NAMES).values():
-            identity += [(path, _file_stamp(place.path)) for place, path in places]
-        return repr(identity)
+        if self._derived is None:
+            self._derived = DerivedTables(self._decoded, self._cache)
+        return self._derived.parts(table, make)
 
     def lanes(self) -> dict[int, Lanes] | None:
         """The stores themselves."""
@@ -251,22 +198,18 @@ class DecodedTables:
         return [*self._large(table), *made]
 
     def _large(self, table: SchemaTable) -> Sequence[Part]:
-        parts = []
+        parts: list[Part] = []
         for source_id, (decoded, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
-            store, source = decoded.store, decoded.source
-            count = 0 if store is None else store.tables().get(table.name, 0)
-            if store is None or not count:
-                continue
-            columns = tuple(store.stream(table.name).columns)
-            made = values(table, columns, source_id, source.run_id, source.host_id)
-            name, damaged = f"store_{source_id}_{table.name}", DamagedStore() if cached else None
-            parts.append(Stream(name, partial(_stream, store, table.name), columns, made, damaged, count))
+            if decoded.store is not None:
+                of_source = partial(_values, table, source_id, decoded.source)
+                name = f"store_{source_id}_{table.name}"
+                parts += store_parts(name, decoded.store, table.name, cached, of_source)
         return parts
 
     def _decode_all(self) -> None:
         results = schedule.decode_all(self.sources, self._decode, self._meter)
         self._decoded = [decoded for decoded, _ in results]
-        self._made.clear()
+        self._derived = None
         self._from_cache = [cached for _, cached in results]
         if self._cache is not None and not all(self._from_cache):
             self._cache.tidy()
@@ -320,22 +263,6 @@ class DecodedTables:
         return Decoded(placed(decoded.source, decoded.facts), decoded.store, decoded.facts, decoded.error)
 
 
-def _stream(store: Store, table: str, columns: Sequence[str] | None, mapped: bool) -> Arrow:
-    return store.stream(table, mapped=mapped, columns=columns)
-
-
-def _kept_parts(store: Store, table: str) -> list[Part]:
-    """The rows of a derived table that the cache has."""
-    if not (rows := store.tables().get(table, 0)):
-        return []
-    columns = tuple(store.stream(table).columns)
-    return [Stream(f"derived_{table}", partial(_stream, store, table), columns, {}, DamagedStore(), rows)]
-
-
-def _file_stamp(path: str) -> tuple[int, int] | None:
-    """Size and time of a file, by which a change is noticed."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - paths are kept as text
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+def _values(table: SchemaTable, source_id: int, source: Source, columns: Sequence[str]) -> Mapping[str, str]:
+    """The values of columns that a store of a source does not have."""
+    return values(table, columns, source_id, source.run_id, source.host_id)
