@@ -13,7 +13,7 @@ from stepscope.report import program_text, runs
 from stepscope.report.names import distinct_names, listed
 from stepscope.report.parts import Rows
 from stepscope.report.remains import takes_as_long
-from stepscope.report.step_text import kind_means, steps_of_kind
+from stepscope.report.step_text import is_run, kind_means, steps_of_kind
 
 _HOLES = 2
 """The window may be at most this many times as long as the devices' own steps in it, for shares of it to mean
@@ -167,7 +167,10 @@ def _mean_step(
     steps = steps_of_kind(main, main["steps"])
     if main.get("all") and main["steps"] > 1:
         average += kind_means(rows_of)
-        steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"
+        recorded = "" if is_run(main) else "recorded "
+        steps = f"All {main['steps']:,} {recorded}{steps[0].lower()}{steps[1:]}"
+    if is_run(main) and main["steps"] > 1:
+        average += "; what lies between them was not recorded"
     return f"{steps}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}."
 
 

@@ -44,9 +44,13 @@ def endings(paths: Iterable[str]) -> dict[str, str]:
     return short_names
 
 
+RUN = "recorded run"
+"""A run of a session of which nothing else of its step was recorded."""
+
+
 def unit_of(judgement: Judgement) -> str:
     """What the steps of a host are called."""
-    return "batch" if judgement.serves else "step"
+    return "batch" if judgement.serves else RUN if judgement.of_runs else "step"
 
 
 def line_of(place: CodeLine) -> str:

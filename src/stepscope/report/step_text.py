@@ -6,7 +6,7 @@ from typing import Any
 
 from stepscope import units
 from stepscope.report import runs
-from stepscope.report.names import host_of, listed
+from stepscope.report.names import RUN, host_of, listed
 from stepscope.report.parts import Rows
 
 _BATCHES = frozenset({"prefill", "decode", "mixed"})
@@ -21,7 +21,7 @@ _FOUND_BY = {
     "function_call": "calls of a compiled function",
     "optimizer_step": "updates of the optimizer",
     "get_next": "requests for the next batch",
-    "file": "recorded runs, one for each step; what lies between them was not recorded",
+    "file": "runs of a session; what lies between them was not recorded",
     "recorder": "the recorder",
     "device": "the accelerator's own work",
 }
@@ -37,9 +37,8 @@ _MOST_GROUPS = 6
 
 def steps_of_kind(row: Mapping[str, Any], number: int) -> str:
     """Steps as the subject of a sentence: One training step, or Batches."""
-    kind = _kind(row)
-    step, steps = _nouns(row)
-    noun = f"one {kind}{step}" if number == 1 else f"{kind}{steps}"
+    step, steps = _called(row)
+    noun = f"one {step}" if number == 1 else steps
     return noun[0].upper() + noun[1:]
 
 
@@ -56,7 +55,7 @@ def sentences(rows_of: Mapping[str, Rows]) -> Iterable[str]:
         if any(row is group for group in longest):
             where = f"{row['run_id']}: " if len(hosts) > 1 else ""
             on = f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
-            number = units.count(row["steps"], *(f"{_kind(row)}{noun}" for noun in _nouns(row)))
+            number = units.count(row["steps"], *_called(row))
             yield f"{where}{number}{on}: {_durations(row)}."
     does = {row["kind"]: row["reason"] for row in rows_of["step_list"] if row["kind"].endswith(_LETTERS)}
     for kind in sorted(does) if len(hosts) == 1 else ():
@@ -145,14 +144,26 @@ def _tokens(steps: Rows) -> Iterable[str]:
         yield f"A request{whose} gets its next token every {_ps(every_ps)} on average{apart}."
 
 
-def _kind(row: Mapping[str, Any]) -> str:
-    """What stands before the noun: training, say."""
-    return "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
+def _called(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What one step of a kind is called, and several."""
+    kind, (step, steps) = _words(row["kind"]), _nouns(row)
+    if kind == "unknown":
+        return step, steps
+    if kind.endswith(_LETTERS):
+        return f"{step} of {kind}", f"{steps} of {kind}"
+    return f"{kind} {step}", f"{kind} {steps}"
 
 
 def _nouns(row: Mapping[str, Any]) -> tuple[str, str]:
     """What one of such steps is called, and several."""
-    return ("batch", "batches") if row["kind"] in _BATCHES else ("step", "steps")
+    if row["kind"] in _BATCHES:
+        return "batch", "batches"
+    return (RUN, f"{RUN}s") if is_run(row) else ("step", "steps")
+
+
+def is_run(row: Mapping[str, Any]) -> bool:
+    """Whether steps are single runs of a session."""
+    return bool(row["recovered_from"] == "file")
 
 
 def _words(name: str) -> str:

@@ -78,6 +78,8 @@ class Judgement(Explanation, Weighed):
     competing: Competing | None = None
     serves: bool = False
     """Whether its steps are batches of an inference server."""
+    of_runs: bool = False
+    """Whether its steps are single runs of a session, of which files tell nothing else of a step."""
     on_device: bool = False
     """Whether what executes does so on a device."""
     of_ops: bool = True

@@ -73,6 +73,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         contention=host.contention,
         competing=competing_of(host, name),
         serves=all(step.recovered_from == "batch" for step in host.steps),
+        of_runs=all(step.recovered_from == "file" for step in host.steps),
         on_device=top.on_device,
         weak=tuple(weak),
         rival=None if name == "unknown" or aside else rival_of(host, weighed.parts, name, share),
