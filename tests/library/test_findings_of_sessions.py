@@ -156,3 +156,15 @@ def test_a_product_with_one_hot_rows() -> None:
         )
         assert row["impact_ps"] == sum(map(len, ops)) * UNIT_PS
     assert found(made("hidden"), ("one_hot_products",)) == {}
+
+
+def test_runs_of_a_step_that_compute_the_same() -> None:
+    """Not in a loop of the graph, not more often than there are runs, and not in different steps."""
+    made = made_tables.runs_that_compute_again
+    row = only(made(), "ops_run_again")
+    assert (row["severity"], row["session_runs"], row["op"], row["op_share"]) == ("medium", 2, "a", 1)
+    assert row["impact_ps"] == len("[a:MatMul...........]") * UNIT_PS
+    assert abs(row["share"] - 1 / 3) < 0.01
+    for other in (("a", "b"), ("while/a", "while/a"), ("a", "a", "a")):
+        assert found(made(other), ("ops_run_again",)) == {}
+    assert found(made(steps=2), ("ops_run_again",)) == {}

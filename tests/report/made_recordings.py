@@ -1400,6 +1400,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "whole_table_updates, PyTorch": made_tables.a_dense_gradient,
     "gradient_made_dense": made_tables.a_gradient_made_dense,
     "one_hot_products": made_tables.a_one_hot_product,
+    "ops_run_again": made_tables.runs_that_compute_again,
+    "ops_run_again, one": lambda: made_tables.runs_that_compute_again(("a", "a")),
     "one_hot_products, one": lambda: made_tables.a_one_hot_product(tensors=False),
     "padded_batches": batches_of_padding,
     "padded_batches, to the longest": rows_of_wild_lengths,

@@ -97,3 +97,18 @@ def a_one_hot_product(changed: str = "one_hot", product: str = "MatMul", tensors
         known = {"shape": "[1280,20000]", "requested_bytes": 102_400_000, "dtype": "DT_FLOAT"}
         tables.add("tensor", op_run_id=0, op_name="one_hot", slot=0, **known)
     return tables
+
+
+def runs_that_compute_again(names: tuple[str, ...] = ("a", "a", "b"), steps: int = 1) -> Tables:
+    """A file of one step, in which a session is run twice: ops of these names, of 20 µs each."""
+    ops = "".join(f"[{name}:MatMul...........]" for name in names)
+    tables = draw(f"cpu/t lane : [_SOURCE:_SOURCE]{ops}[_SOURCE:_SOURCE]")
+    last = tables.rows["slice"][-1]
+    end_ps = last["ts_ps"] + last["dur_ps"]
+    facts = {"kind": "unknown", "recovered_from": "file", "averaged": True, "reason": "", "name": "step"}
+    tables.rows["step_stored"].clear()
+    for step in range(steps):
+        dur_ps = end_ps // steps
+        tables.add("step_stored", source_id=0, step=step, ts_ps=step * dur_ps, dur_ps=dur_ps, **facts)
+    tables.assign_steps()
+    return tables
