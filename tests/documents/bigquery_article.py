@@ -65,7 +65,7 @@ ITEMS: list[Item] = [
         "A folder that `tf.estimator.ProfilerHook` wrote, TensorFlow 1.15",
         "stepscope tf1/estimator",
         (
-            "Waiting for input takes 81.6 % of a step (7.60 ms of 9.32 ms)",
+            "Waiting for input takes 81.6 % of a recorded run (7.60 ms of 9.32 ms)",
             "TFRecordDataset inside flat_map (transformation 1) holds it up",
         ),
         never=("unknown takes", "lost 0", "not the bottleneck"),
@@ -74,16 +74,16 @@ ITEMS: list[Item] = [
         "The same hook in a MonitoredTrainingSession, TensorFlow 2",
         "stepscope profiler_hook",
         (
-            "Ops run for 60.1 % of a step (391 µs of 651 µs), MatMul for 55.2 % of all compute time.",
+            "Ops run for 60.1 % of a recorded run (391 µs of 651 µs), MatMul for 55.2 % of all compute time.",
             "input 24.7 %",
-            "4 steps: mean 651 µs, median 628 µs",
+            "4 recorded runs: mean 651 µs, median 628 µs",
         ),
     ),
     Item(
         "Runs of a session with FULL_TRACE, a RunMetadata each, TensorFlow 2",
         "stepscope " + " ".join(f"tf1/later/run_meta_{run}.pb" for run in range(6)),
         (
-            "Waiting for input takes 88.2 % of a step (1.49 ms of 1.69 ms).",
+            "Waiting for input takes 88.2 % of a recorded run (1.49 ms of 1.69 ms).",
             "Left out of the averages: step 0 (warm up, 108 ms",
             "stepscope query tf1/later/run_meta_*.pb @waits",
         ),
@@ -114,8 +114,8 @@ ITEMS: list[Item] = [
         "More than one iteration: a timeline for each",
         f"stepscope {_TIMELINES}",
         (
-            "Waiting for input takes 77.5 % of a step",
-            "5 steps: mean",
+            "Waiting for input takes 77.5 % of a recorded run",
+            "5 recorded runs: mean",
             "Left out of the averages: step 0 (warm up, 225 ms",
         ),
     ),
@@ -129,8 +129,8 @@ ITEMS: list[Item] = [
         "A file that was merged by appending the events of all steps",
         "stepscope tf1/session/timeline.json.gz",
         (
-            "Waiting for input takes 78.5 % of a step",
-            "11 steps: mean",
+            "Waiting for input takes 78.5 % of a recorded run",
+            "11 recorded runs: mean",
             "Left out of the averages: step 0 (warm up, 225 ms",
         ),
         never=("1 step: 334 ms", "OneShotIterator for"),
@@ -138,7 +138,12 @@ ITEMS: list[Item] = [
     Item(
         "The same runs as RunMetadata, timelines and the merged timeline in one folder",
         "stepscope tf1/session",
-        ("Waiting for input takes 78.5 % of a step", "1 run, 1 host, 12 steps", "OneShotIterator", "126.8"),
+        (
+            "Waiting for input takes 78.5 % of a recorded run",
+            "1 run, 1 host, 12 steps",
+            "OneShotIterator",
+            "126.8",
+        ),
         never=("24 steps", "18 steps"),
     ),
     Item(

@@ -94,7 +94,7 @@ ITEMS: list[Item] = [
         "A trace is one step",
         "stepscope tf1/session/timeline-4.json.gz tf1/session/timeline-6.json.gz "
         "tf1/session/timeline-8.json.gz",
-        ("3 steps: mean", "found by recorded runs, one for each step"),
+        ("3 recorded runs: mean", "found by runs of a session"),
     ),
     Item(
         "An op with a kernel for the CPU alone, as SparseToDense, holds the GPU up and forces copies",
