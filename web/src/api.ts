@@ -66,6 +66,13 @@ export async function post(path: string, body: unknown, signal?: AbortSignal): P
   });
 }
 
+/** Saves an answer as a file of the reader's. */
+export async function save(reply: Response, name: string): Promise<void> {
+  const url = URL.createObjectURL(await reply.blob());
+  Object.assign(document.createElement("a"), { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
 /** A table of a file has the names of its columns once; here each row has them again. */
 function inflated(_: string, value: unknown): unknown {
   const table = value as { columns?: { name: string }[]; rows?: unknown[] } | null;

@@ -2,10 +2,12 @@
 // widths in percent, curves are drawn in a stretched box, so that a chart fits any width while its text keeps
 // the page's size.
 
-import type { JSX } from "preact";
-import { ceiling, size, ticks } from "./axis";
+import type { ComponentChildren, JSX } from "preact";
+import { ceiling, size } from "./axis";
 import { colourOf, ofRow } from "./colours";
 import { counted } from "./format";
+import { Legend } from "./legend";
+import { Marks, type Rise, Rules, riseOf } from "./marks";
 import { plain } from "./plain";
 import { inScale, scaleOf, scalesOf, show } from "./scale";
 import type { Cell, Chart, Column, Row, Table } from "./types";
@@ -13,6 +15,7 @@ import type { Cell, Chart, Column, Row, Table } from "./types";
 const BARS = 25; // rows of a bar chart; the table has them all
 const POINTS = 1500; // of a curve; where there are more, the largest of neighbours stands for them
 const HIGH = 150;
+const DOTS = 300; // of a line; more of them would touch
 
 interface Series {
   column: Column;
@@ -32,14 +35,7 @@ export function Drawn({ table, chart }: { table: Table; chart: Chart }): JSX.Ele
     <figure class="chart">
       <figcaption>{plain(chart.title, 200)}</figcaption>
       {series.length > 1 && chart.kind !== "bar" && (
-        <ul class="legend">
-          {series.map((s) => (
-            <li>
-              <i class={`swatch ${colourOf(s.column.name, s.number)}`} />
-              {plain(s.column.title, 120)}
-            </li>
-          ))}
-        </ul>
+        <Legend of={series.map((s) => [colourOf(s.column.name, s.number), plain(s.column.title, 120)])} />
       )}
       {bars ? (
         <Bars table={table} x={x} series={chart.kind === "bar" ? series.slice(0, 1) : series} />
@@ -149,8 +145,102 @@ export function stretches<P extends { value: number | null }>(
   return found;
 }
 
+/** One series over the places of x, in the colour of its column. */
+interface Curve {
+  parts: Piece[];
+  /** Percent of the width for each part. */
+  slot: number;
+  rise: Rise;
+  colour: string;
+  /** What the mouse says of a place. */
+  describe: (at: number) => string;
+}
+
+const Stretched = ({ children }: { children: ComponentChildren }): JSX.Element => (
+  <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
+    {children}
+  </svg>
+);
+
+/** What is higher than the chart is cut, and looks so. */
+const lookOf = (value: number, { rise, colour }: Curve): string => (value > rise.room ? "cut" : colour);
+
+/** A bar for each part. */
+function Strip({ of }: { of: Curve }): JSX.Element {
+  const { parts, slot, rise, describe } = of;
+  return (
+    <>
+      {stretches(parts, () => false)
+        .flat()
+        .map((p) => (
+          <rect
+            class={lookOf(p.value, of)}
+            x={`${(p.k * slot).toFixed(3)}%`}
+            width={`${(slot * 0.85).toFixed(3)}%`}
+            y={rise.y(p.value)}
+            height={HIGH - rise.y(p.value)}
+          >
+            <title>{describe(p.at)}</title>
+          </rect>
+        ))}
+    </>
+  );
+}
+
+/** Each value as a stair, filled down to zero. */
+function Area({ of: { parts, slot, rise, colour }, title }: { of: Curve; title: string }): JSX.Element {
+  const x = (k: number) => (k * slot).toFixed(3);
+  return (
+    <>
+      {stretches(parts, () => false).map((line) => {
+        const corners = line
+          .flatMap((p) => [p.k, p.k + 1].map((k) => `${x(k)},${rise.y(p.value).toFixed(1)}`))
+          .join(" ");
+        const [from, to] = [x(line[0]!.k), x(line[line.length - 1]!.k + 1)];
+        return (
+          <Stretched>
+            <polygon class={`${colour} fill`} points={`${from},${HIGH} ${corners} ${to},${HIGH}`}>
+              <title>{plain(title, 200)}</title>
+            </polygon>
+            <polyline class={`stroke ${colour}`} points={corners} />
+          </Stretched>
+        );
+      })}
+    </>
+  );
+}
+
+/** A line, with a dot for each part where there is room. It is broken where x starts anew, too: there another
+ * host or source begins. */
+function Line({ of, x }: { of: Curve; x: (at: number) => Cell | undefined }): JSX.Element {
+  const { parts, slot, rise, colour, describe } = of;
+  const middle = (k: number) => ((k + 0.5) * slot).toFixed(3);
+  const lines = stretches(parts, (p) => {
+    const [before, now] = [x(p.from - 1), x(p.from)];
+    return typeof before === "number" && typeof now === "number" && now <= before;
+  });
+  return (
+    <>
+      <Stretched>
+        {lines.map((line) => (
+          <polyline
+            class={`stroke ${colour}`}
+            points={line.map((p) => `${middle(p.k)},${rise.y(p.value).toFixed(1)}`).join(" ")}
+          />
+        ))}
+      </Stretched>
+      {parts.length <= DOTS &&
+        lines.flat().map((p) => (
+          <circle class={lookOf(p.value, of)} cx={`${middle(p.k)}%`} cy={rise.y(p.value)} r="3">
+            <title>{describe(p.at)}</title>
+          </circle>
+        ))}
+    </>
+  );
+}
+
 function Curves({
-  table,
+  table: { rows },
   x,
   series,
   kind,
@@ -160,106 +250,44 @@ function Curves({
   series: Series[];
   kind: string;
 }): JSX.Element {
-  const { rows } = table;
   const unit = series[0]!.column.unit;
   const known = (value: Cell | undefined) => (value === null || value === undefined ? null : size(value));
   const values = series.map((s) => rows.map((row) => known(row[s.column.name])));
   const top = Math.max(...values.map((line) => ceiling(line.filter((v) => v !== null)))) || 1;
-  const marks = ticks(top, unit);
-  const room = Math.max(top, marks[marks.length - 1]!.place) * 1.04;
-  const y = (value: number) => HIGH * (1 - Math.min(value, room) / room);
-  const cut = values.flatMap((line) => line.flatMap((v, i) => (v !== null && v > room ? [{ v, i }] : [])));
+  const rise = riseOf(top, unit, HIGH);
+  const cut = values.flatMap((line) =>
+    line.flatMap((v, i) => (v !== null && v > rise.room ? [{ v, i }] : [])),
+  );
   const worst = cut.reduce<{ v: number; i: number } | null>((a, b) => (a && a.v >= b.v ? a : b), null);
   const titles = series.map((s) => s.column.title).join(", ");
   const place = (value: Cell | undefined) => (x.unit === "text" ? label(value) : show(value, x.unit));
-  const describe = (c: Column, i: number) =>
-    plain(`${x.title} ${place(rows[i]![x.name])}: ${c.title} ${show(rows[i]![c.name], c.unit)}`, 200);
+  const curve = ({ column, number }: Series, n: number) => {
+    const parts = pieces(values[n]!);
+    const of: Curve = {
+      parts,
+      slot: 100 / parts.length,
+      rise,
+      colour: colourOf(column.name, number),
+      describe: (at) => {
+        const value = show(rows[at]![column.name], column.unit);
+        return plain(`${x.title} ${place(rows[at]![x.name])}: ${column.title} ${value}`, 200);
+      },
+    };
+    if (kind === "strip") return <Strip of={of} />;
+    if (kind === "area") return <Area of={of} title={column.title} />;
+    return <Line of={of} x={(at) => rows[at]?.[x.name]} />;
+  };
   return (
     <div class="plot">
-      <svg class="marks" height={HIGH} aria-hidden="true">
-        {marks.map((m) => (
-          <text x="100%" y={y(m.place)} dy="4">
-            {m.label}
-          </text>
-        ))}
-      </svg>
+      <Marks of={rise} high={HIGH} />
       <svg
         class="area"
         height={HIGH}
         role="img"
         aria-label={`${titles} by ${x.title}, ${counted(rows.length, "point")}`}
       >
-        {marks.map((m) => (
-          <line class="rule" x1="0" x2="100%" y1={y(m.place)} y2={y(m.place)} />
-        ))}
-        {series.map((s, n) => {
-          const parts = pieces(values[n]!);
-          const slot = 100 / parts.length;
-          const colour = colourOf(s.column.name, s.number);
-          const look = (value: number) => (value > room ? "cut" : colour);
-          const drawn = stretches(parts, () => false);
-          if (kind === "strip") {
-            return drawn.flat().map((p) => (
-              <rect
-                class={look(p.value)}
-                x={`${(p.k * slot).toFixed(3)}%`}
-                width={`${(slot * 0.85).toFixed(3)}%`}
-                y={y(p.value)}
-                height={HIGH - y(p.value)}
-              >
-                <title>{describe(s.column, p.at)}</title>
-              </rect>
-            ));
-          }
-          if (kind === "area") {
-            return drawn.map((line) => {
-              const edges = [line[0]!.k, line[line.length - 1]!.k + 1].map((k) => (k * slot).toFixed(3));
-              const corners = line
-                .flatMap((p) =>
-                  [p.k, p.k + 1].map((at) => `${(at * slot).toFixed(3)},${y(p.value).toFixed(1)}`),
-                )
-                .join(" ");
-              return (
-                <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
-                  <polygon
-                    class={`${colour} fill`}
-                    points={`${edges[0]},${HIGH} ${corners} ${edges[1]},${HIGH}`}
-                  >
-                    <title>{plain(s.column.title, 200)}</title>
-                  </polygon>
-                  <polyline class={`stroke ${colour}`} points={corners} />
-                </svg>
-              );
-            });
-          }
-          // A line is broken where x starts anew, too: there another host or source begins.
-          const lines = stretches(parts, (p) => {
-            const [before, now] = [rows[p.from - 1]?.[x.name], rows[p.from]?.[x.name]];
-            return typeof before === "number" && typeof now === "number" && now <= before;
-          });
-          const points = (line: (typeof lines)[number]) =>
-            line.map((p) => `${((p.k + 0.5) * slot).toFixed(3)},${y(p.value).toFixed(1)}`).join(" ");
-          return (
-            <>
-              <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
-                {lines.map((line) => (
-                  <polyline class={`stroke ${colour}`} points={points(line)} />
-                ))}
-              </svg>
-              {parts.length <= 300 &&
-                lines.flat().map((p) => (
-                  <circle
-                    class={look(p.value)}
-                    cx={`${((p.k + 0.5) * slot).toFixed(3)}%`}
-                    cy={y(p.value)}
-                    r="3"
-                  >
-                    <title>{describe(s.column, p.at)}</title>
-                  </circle>
-                ))}
-            </>
-          );
-        })}
+        <Rules of={rise} wide="100%" />
+        {series.map(curve)}
       </svg>
       <div class="ends">
         <span>{show(rows[0]![x.name], x.unit)}</span>

@@ -2,9 +2,10 @@
 
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { ticks } from "./axis";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
+import { Legend } from "./legend";
+import { Marks, Rules, riseOf } from "./marks";
 import { plain } from "./plain";
 import { show } from "./scale";
 
@@ -95,10 +96,8 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
   };
   const area = corners(points, shown);
   const most = Math.max(peakBytes, ...points.map((p) => p.bytes), 1);
-  const marks = ticks(most, "bytes");
-  const room = Math.max(most, marks[marks.length - 1]!.place) * 1.04;
-  const y = (bytes: number) => HIGH * (1 - bytes / room);
-  const outline = area.map(([a, b]) => `${a.toFixed(2)},${y(b).toFixed(1)}`).join(" ");
+  const rise = riseOf(most, "bytes", HIGH);
+  const outline = area.map(([a, b]) => `${a.toFixed(2)},${rise.y(b).toFixed(1)}`).join(" ");
   const drawn = blocks.filter(
     (b) =>
       b.lane !== null && (b.begin_ps ?? whole.from) <= shown.to && (b.until_ps ?? whole.to) >= shown.from,
@@ -133,13 +132,7 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
         {linked && <a href={link}>Show in the timeline</a>}
       </p>
       <div class="plot">
-        <svg class="marks" height={HIGH} aria-hidden="true">
-          {marks.map((m) => (
-            <text x="100%" y={y(m.place)} dy="4">
-              {m.label}
-            </text>
-          ))}
-        </svg>
+        <Marks of={rise} high={HIGH} />
         {/* biome-ignore lint/a11y/noStaticElementInteractions: the table below it has all that it shows. */}
         <div
           class="window"
@@ -165,9 +158,7 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
             role="img"
             aria-label={`memory held over ${length(wide)}, at most ${show(most, "bytes")}`}
           >
-            {marks.map((m) => (
-              <line class="rule" x1="0" x2={WIDE} y1={y(m.place)} y2={y(m.place)} />
-            ))}
+            <Rules of={rise} wide={WIDE} />
             <polygon class="series-0 fill" points={`0,${HIGH} ${outline} ${WIDE},${HIGH}`} />
             <polyline class="series-0 stroke" points={outline} />
             {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && (
@@ -242,20 +233,14 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
         </div>
       </div>
       {lanes > 0 && (
-        <ul class="legend">
-          {kinds.map((kind, i) => (
-            <li>
-              <i class={`swatch ${colourOf(kind, i)}`} />
-              {plain(kind, 40)}
-            </li>
-          ))}
+        <Legend of={kinds.map((kind, i) => [colourOf(kind, i), plain(kind, 40)])}>
           <li class="quiet">
             strong: held at the peak;{" "}
             {blocks.length < (blocks[0]?.blocks ?? 0)
               ? `the largest ${blocks.length.toLocaleString("en")} of ${counted(blocks[0]!.blocks, "block")}`
               : counted(blocks.length, "block")}
           </li>
-        </ul>
+        </Legend>
       )}
     </div>
   );

@@ -3,7 +3,36 @@ import { useEffect, useState } from "preact/hooks";
 import { once, Refused, Stopped } from "./api";
 import { Waiting } from "./waiting";
 
-type State<T> = { value: T } | { error: unknown } | null;
+interface State<T> {
+  value: T | null;
+  error: unknown;
+}
+const NOTHING = { value: null, error: null };
+
+/** What the server answers, asked again when one of `when` changes: until then the value of before stays, and a
+ * failure is beside it. `ask` gives null where nothing is to be asked; again() forgets and asks once more. */
+export function useAnswer<T>(
+  ask: () => Promise<T> | null,
+  when: readonly unknown[],
+): State<T> & { again: () => void } {
+  const [state, setState] = useState<State<T>>(NOTHING);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let current = true;
+    ask()?.then(
+      (value) => current && setState({ value, error: null }),
+      (error: unknown) => current && setState((before) => ({ ...before, error })),
+    );
+    return () => {
+      current = false;
+    };
+  }, [...when, tries]);
+  const again = () => {
+    setState(NOTHING);
+    setTries((n) => n + 1);
+  };
+  return { ...state, again };
+}
 
 /** The three parts of an error. */
 export function Problem({ error }: { error: unknown }): JSX.Element {
@@ -35,35 +64,18 @@ export function Loaded<T>({
   children: (answer: T) => ComponentChildren;
   refused?: (error: Refused) => ComponentChildren;
 }): JSX.Element {
-  const [state, setState] = useState<State<T>>(null);
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    let current = true;
-    once<T>(from).then(
-      (value) => current && setState({ value }),
-      (error: unknown) => current && setState({ error }),
-    );
-    return () => {
-      current = false;
-    };
-  }, [from, tries]);
-  if (state === null) return <Waiting of={from} />;
-  if ("error" in state && state.error instanceof Stopped)
+  const { value, error, again } = useAnswer(() => once<T>(from), [from]);
+  if (error instanceof Stopped)
     return (
       <p class="quiet">
         You stopped this.{" "}
-        <button
-          type="button"
-          onClick={() => {
-            setState(null);
-            setTries(tries + 1);
-          }}
-        >
+        <button type="button" onClick={again}>
           Ask again
         </button>
       </p>
     );
-  if ("error" in state && refused && state.error instanceof Refused) return <>{refused(state.error)}</>;
-  if ("error" in state) return <Problem error={state.error} />;
-  return <>{children(state.value)}</>;
+  if (refused && error instanceof Refused) return <>{refused(error)}</>;
+  if (error !== null) return <Problem error={error} />;
+  if (value === null) return <Waiting of={from} />;
+  return <>{children(value)}</>;
 }

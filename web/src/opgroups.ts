@@ -1,6 +1,7 @@
 // Ops grouped as the reader asks: by type, op, scope or device. Sums of rows that the server counted, nothing
 // else.
 
+import { groupsOf } from "./groups";
 import type { Node, Tree } from "./types";
 
 export interface OpRow {
@@ -60,21 +61,14 @@ export function keyOf(row: OpRow, by: Dimension): string {
   return row[by] ?? (by === "launcher" ? "(nothing known)" : "(unknown)");
 }
 
-const least = (a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : Math.min(a, b);
-const most = (a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : Math.max(a, b);
+/** One of the values that are known; null where none is. */
+const among = (values: (number | null)[], pick: (a: number, b: number) => number): number | null =>
+  values.reduce((a, b) => (a === null ? b : b === null ? a : pick(a, b)), null);
 
 /** Groups with the largest self times first. A group has the class in which most of its self time is. */
 export function grouped(rows: OpRow[], by: Dimension): Group[] {
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0) || 1;
-  const apart = new Map<string, OpRow[]>();
-  for (const row of rows) {
-    const members = apart.get(keyOf(row, by));
-    if (members) members.push(row);
-    else apart.set(keyOf(row, by), [row]);
-  }
-  return [...apart]
+  return [...groupsOf(rows, (row) => keyOf(row, by))]
     .map(([key, members]): Group => {
       const parts = new Set(members.map(partOf));
       const sum = (name: "slices" | "total_ps" | "self_ps") =>
@@ -92,8 +86,14 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
         total_ps,
         self_ps,
         mean_ps: slices ? total_ps / slices : 0,
-        min_ps: members.reduce<number | null>((a, row) => least(a, row.min_ps), null),
-        max_ps: members.reduce<number | null>((a, row) => most(a, row.max_ps), null),
+        min_ps: among(
+          members.map((row) => row.min_ps),
+          Math.min,
+        ),
+        max_ps: among(
+          members.map((row) => row.max_ps),
+          Math.max,
+        ),
         share: self_ps / whole,
       };
     })

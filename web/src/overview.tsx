@@ -6,7 +6,8 @@ import { Notes } from "./notes";
 import { Prose } from "./prose";
 import { FoldedSections, Open } from "./sections";
 import { hasSteps, StepBars } from "./stepbar";
-import { type Brushed, StepChart } from "./stepchart";
+import { StepChart } from "./stepchart";
+import type { Brushed } from "./stepcolumns";
 import type { Report, Row, Section, Step } from "./types";
 
 /** Steps as the section step_list tells them, for a page without a server; their times are those of their

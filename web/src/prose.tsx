@@ -8,6 +8,25 @@ export function Prose({ text }: { text: string }): JSX.Element {
   return <>{parts.map((part, i) => (i % 2 ? <code>{part}</code> : part))}</>;
 }
 
+/** Sentences, a paragraph each. */
+export const Paragraphs = ({ of, look }: { of: readonly string[]; look?: string }): JSX.Element => (
+  <>
+    {of.map((sentence) => (
+      <p class={look}>
+        <Prose text={sentence} />
+      </p>
+    ))}
+  </>
+);
+
+/** The headline of a report, its first sentence large. */
+export const Headline = ({ of: [first, ...more] }: { of: readonly string[] }): JSX.Element => (
+  <>
+    <Paragraphs of={first === undefined ? [] : [first]} look="headline" />
+    <Paragraphs of={more} />
+  </>
+);
+
 /** The address of the SQL view with a query in its editor. */
 export const sqlLink = (sql: string): string => `#sql?sql=${encodeURIComponent(sql.trim())}`;
 

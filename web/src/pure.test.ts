@@ -12,7 +12,7 @@ import { fitting, type Item } from "./search";
 import { placeIn } from "./sqlerror";
 import { ordered, type Stage } from "./stages";
 import { hasSteps, ofSteps } from "./stepbar";
-import { columnsOf, timelineLink } from "./stepchart";
+import { columnsOf, timelineLink } from "./stepcolumns";
 import { filtered, sorted, telling } from "./table";
 import { boxes, branches } from "./tree";
 import { turnOf } from "./treemap";

@@ -9,7 +9,7 @@ import { Findings, One } from "./findings";
 import { Problem } from "./loading";
 import { Summary, stepsOf } from "./overview";
 import { plain } from "./plain";
-import { Prose } from "./prose";
+import { Paragraphs, Prose } from "./prose";
 import { Grid } from "./table";
 import "./style.css";
 import { setTheme, theme, turnTheme } from "./theme";
@@ -56,24 +56,14 @@ const Part = ({ report }: { report: Report }): JSX.Element => (
         <Prose text={report.title} />
       </h2>
     )}
-    {report.headline.map((sentence) => (
-      <p>
-        <Prose text={sentence} />
-      </p>
-    ))}
+    <Paragraphs of={report.headline} />
     {report.sections.map((section) => section.table && <Grid table={section.table} first={12} />)}
     {report.findings.length === 1 ? (
       <One finding={report.findings[0]!} open />
     ) : (
       <Findings findings={report.findings} first={Infinity} />
     )}
-    {report.sections
-      .flatMap((section) => section.answer)
-      .map((sentence) => (
-        <p class="quiet">
-          <Prose text={sentence} />
-        </p>
-      ))}
+    <Paragraphs of={report.sections.flatMap((section) => section.answer)} look="quiet" />
   </main>
 );
 

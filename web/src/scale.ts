@@ -5,27 +5,13 @@ import { plain } from "./plain";
 import type { Cell, Column, Row } from "./types";
 
 export const NOTHING = "–";
-const STEPS = new Map<string, [number, string][]>([
-  [
-    "ps",
-    [
-      [1, "ps"],
-      [1e3, "ns"],
-      [1e6, "µs"],
-      [1e9, "ms"],
-      [1e12, "s"],
-    ],
-  ],
-  [
-    "bytes",
-    [
-      [1, "B"],
-      [2 ** 10, "KiB"],
-      [2 ** 20, "MiB"],
-      [2 ** 30, "GiB"],
-      [2 ** 40, "TiB"],
-    ],
-  ],
+/** The units of a quantity, each with how many times as large as the one before. */
+const unitsOf = (times: number, symbols: string[]): [size: number, symbol: string][] =>
+  symbols.map((symbol, i) => [times ** i, symbol]);
+export const TIMES = unitsOf(1000, ["ps", "ns", "µs", "ms", "s"]);
+const STEPS = new Map([
+  ["ps", TIMES],
+  ["bytes", unitsOf(1024, ["B", "KiB", "MiB", "GiB", "TiB"])],
 ]);
 const MOST_DECIMALS = 3;
 const ALL = 1e-9; // shares that are sums of others miss 1 by less

@@ -4,20 +4,20 @@ import { Drawn } from "./chart";
 import { Findings } from "./findings";
 import { counted } from "./format";
 import { plain } from "./plain";
-import { Prose, Sql } from "./prose";
+import { Paragraphs, Prose, Sql } from "./prose";
 import { Grid } from "./table";
 import { boxes, Flame, TreeTable } from "./tree";
-import type { Report, Section, Table } from "./types";
+import type { Report, Section } from "./types";
 
-function Rows({ section, table }: { section: Section; table: Table }): JSX.Element {
-  const drawn = section.chart && Drawn({ table, chart: section.chart });
-  if (!drawn) return <Grid table={table} first={12} />;
+/** A picture, and the table that it is of behind a click; the table alone where nothing is drawn. */
+function Pictured(props: { drawn: JSX.Element | null; rows: number; table: JSX.Element }): JSX.Element {
+  if (!props.drawn) return props.table;
   return (
     <>
-      {drawn}
+      {props.drawn}
       <details class="rows">
-        <summary>Table of {counted(table.rows.length, "row")}</summary>
-        <Grid table={table} first={12} />
+        <summary>Table of {counted(props.rows, "row")}</summary>
+        {props.table}
       </details>
     </>
   );
@@ -25,7 +25,7 @@ function Rows({ section, table }: { section: Section; table: Table }): JSX.Eleme
 
 /** What a section holds besides its heading. */
 function Inside({ section }: { section: Section }): JSX.Element {
-  const { tree } = section;
+  const { table, chart, tree } = section;
   const flame = tree !== null && tree.size !== "" && boxes(tree).length > 0;
   return (
     <>
@@ -34,24 +34,21 @@ function Inside({ section }: { section: Section }): JSX.Element {
           <Prose text={section.question} />
         </p>
       )}
-      {section.answer.map((sentence) => (
-        <p>
-          <Prose text={sentence} />
-        </p>
-      ))}
-      {section.table && section.table.rows.length > 0 && <Rows section={section} table={section.table} />}
-      {tree &&
-        (flame ? (
-          <>
-            <Flame tree={tree} />
-            <details class="rows">
-              <summary>Table of {counted(tree.nodes.length, "row")}</summary>
-              <TreeTable tree={tree} />
-            </details>
-          </>
-        ) : (
-          <TreeTable tree={tree} />
-        ))}
+      <Paragraphs of={section.answer} />
+      {table && table.rows.length > 0 && (
+        <Pictured
+          drawn={chart && Drawn({ table, chart })}
+          rows={table.rows.length}
+          table={<Grid table={table} first={12} />}
+        />
+      )}
+      {tree && (
+        <Pictured
+          drawn={flame ? <Flame tree={tree} /> : null}
+          rows={tree.nodes.length}
+          table={<TreeTable tree={tree} />}
+        />
+      )}
       {section.diff && <Changes diff={section.diff} />}
       <Findings findings={section.findings} first={Infinity} />
       <Sql sql={section.sql} />

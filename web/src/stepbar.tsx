@@ -4,7 +4,7 @@ import { counted, duration } from "./format";
 import { plain } from "./plain";
 import { show } from "./scale";
 import { SharesBar } from "./shares";
-import { type Brushed, partsByStep, partsOf, placeOf } from "./stepchart";
+import { type Brushed, nameOf, partsByStep, partsOf, placeOf } from "./stepcolumns";
 import type { Report, Row, Section, Step } from "./types";
 
 const HOSTS = 4; // bars that are seen without a click
@@ -37,11 +37,8 @@ export function ofSteps(brushed: Brushed, section: Section): Whole | null {
     name,
     ps: rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0) / rows.length,
   }));
-  const [first, last] = [brushed.steps[0]!.step, brushed.steps[brushed.steps.length - 1]!.step];
-  const which =
-    rows.length === 1
-      ? `step ${first}`
-      : `steps ${first} to ${last}, mean of ${counted(rows.length, "step")}`;
+  const mean = rows.length > 1 ? `, mean of ${counted(rows.length, "step")}` : "";
+  const which = `${nameOf(brushed.steps)}${mean}`;
   return { title: `${plain(brushed.place, 120)}: ${duration(total(parts))} a step, ${which}`, parts };
 }
 

@@ -4,7 +4,9 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { size } from "./axis";
 import { counted } from "./format";
+import { Legend } from "./legend";
 import { plain } from "./plain";
+import { pressable } from "./press";
 import { inScale, scalesOf, show } from "./scale";
 import type { Column, Node, Tree } from "./types";
 
@@ -143,16 +145,7 @@ export function Flame({ tree, look }: { tree: Tree; look?: (node: Node) => strin
   const turn = (box: Box) => setZoom(zoom?.node === box.node || box.width >= 1 ? null : box);
   return (
     <figure class="chart">
-      {!look && (
-        <ul class="legend">
-          {kinds.map(([kind, name]) => (
-            <li>
-              <i class={`swatch f-${kind}`} />
-              {name}
-            </li>
-          ))}
-        </ul>
-      )}
+      {!look && <Legend of={kinds.map(([kind, name]) => [`f-${kind}`, name])} />}
       <svg
         class={look ? "flame of-classes" : "flame"}
         height={high}
@@ -175,16 +168,8 @@ export function Flame({ tree, look }: { tree: Tree; look?: (node: Node) => strin
               y={box.node.depth * ROW}
               width={percent(box.width / wide)}
               height={ROW}
-              tabIndex={0}
-              role="button"
               aria-label={title}
-              onClick={() => turn(box)}
-              onKeyDown={(e) => {
-                if (e.key === "Enter" || e.key === " ") {
-                  e.preventDefault();
-                  turn(box);
-                }
-              }}
+              {...pressable(() => turn(box))}
             >
               <title>{title}</title>
               <rect class={look ? look(box.node) : `f-${kindOf(box.node)}`} width="100%" height={ROW - 1} />

@@ -3,6 +3,7 @@ import { hueOf, ofRow } from "./colours";
 import { counted, duration } from "./format";
 import { type Group, kernelName, scopeOf, squarified } from "./opgroups";
 import { plain } from "./plain";
+import { pressable } from "./press";
 import { show } from "./scale";
 
 const WIDE = 1000;
@@ -44,16 +45,8 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
               y={y}
               width={percent(w, WIDE)}
               height={Math.max(h, 0)}
-              tabIndex={0}
-              role="button"
               aria-label={title}
-              onClick={() => onPick(item.key)}
-              onKeyDown={(e) => {
-                if (e.key === "Enter" || e.key === " ") {
-                  e.preventDefault();
-                  onPick(item.key);
-                }
-              }}
+              {...pressable(() => onPick(item.key))}
             >
               <title>{title}</title>
               <rect

@@ -168,8 +168,9 @@ export function Drawing({
                   on: marked.has(box.path),
                   inside: focus !== null && box.path !== focus && within(box.path, focus),
                 }}
-                turn={() => turn(box)}
-                isDragged={() => drag.current?.far ?? false}
+                turn={() => {
+                  if (!drag.current?.far) turn(box); // letting go of a drawing that was moved is no click
+                }}
               />
             );
           })}

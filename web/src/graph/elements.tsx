@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { counted, duration } from "../format";
 import { plain } from "../plain";
+import { pressable } from "../press";
 import { type Box, type Colouring, fillOf, HUE, type Level } from "./level";
 
 /** Whether a path is that of a scope or of something in it. */
@@ -53,7 +54,6 @@ export function BoxElement({
   most,
   marks,
   turn,
-  isDragged,
 }: {
   box: Box;
   colouring: Colouring;
@@ -62,26 +62,14 @@ export function BoxElement({
   /** Classes that hold for it. */
   marks: { opens: boolean; chosen: boolean; on: boolean; inside: boolean };
   turn: () => void;
-  /** Whether a pointer moves the drawing: letting go of it is no click then. */
-  isDragged: () => boolean;
 }): JSX.Element {
   const fill = fillOf(box, colouring, most);
   return (
     <g
       class={["box", ...Object.keys(marks).filter((mark) => marks[mark as keyof typeof marks])].join(" ")}
       transform={`translate(${box.x} ${box.y})`}
-      role="button"
-      tabIndex={0}
       aria-label={`${plain(box.path, 120)}, ${counted(box.nodes, "node")}`}
-      onClick={() => {
-        if (!isDragged()) turn();
-      }}
-      onKeyDown={(e) => {
-        if (e.key === "Enter" || e.key === " ") {
-          e.preventDefault();
-          turn();
-        }
-      }}
+      {...pressable(turn)}
     >
       {box.copies > 1 && (
         <rect class="behind" x={4} y={4} width={box.width} height={box.height} rx={box.op_type ? 4 : 9} />

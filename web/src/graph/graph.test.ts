@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { around, telling } from "../views/graph";
 import { firstFrame, frameOf, scaled, seenBoxes, shownOf } from "./frames";
-import { type Box, fillOf } from "./level";
+import { around, type Box, fillOf, telling } from "./level";
 
 const box = (x: number, y: number, width: number): Box => ({
   path: "p",

@@ -1,6 +1,7 @@
 // The stages of a pipeline as a table of bars.
 import type { JSX } from "preact";
 import { duration } from "../format";
+import { Slider } from "../inputs";
 import { plain } from "../plain";
 import type { Pipeline, Placed, Stage } from "../stages";
 import { branches } from "../tree";
@@ -168,35 +169,28 @@ export function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: L
                 <td class="number">{duration(stage.work_ps)}</td>
                 <td class="number">{stage.queue_ps ? duration(stage.queue_ps) : "–"}</td>
                 <td>
-                  <label class="slide">
-                    <input
-                      type="range"
-                      name={`width-${stage.number}`}
-                      aria-label={`Threads of ${name}`}
-                      min={1}
-                      max={most_threads}
-                      value={now.width}
-                      disabled={pipeline.step_ps === null}
-                      onInput={(e) => onWant(stage, { width: Number(e.currentTarget.value) })}
-                    />{" "}
-                    <output>{now.width}</output>
-                  </label>
+                  <Slider
+                    name={`width-${stage.number}`}
+                    label={`Threads of ${name}`}
+                    min={1}
+                    max={most_threads}
+                    value={now.width}
+                    disabled={pipeline.step_ps === null}
+                    onSlide={(width) => onWant(stage, { width })}
+                  />
                 </td>
                 <td>
-                  <label class="slide">
-                    <input
-                      type="range"
-                      name={`work-${stage.number}`}
-                      aria-label={`Work left of ${name}, percent`}
-                      min={0}
-                      max={200}
-                      step={5}
-                      value={Math.round(100 * now.work)}
-                      disabled={pipeline.step_ps === null}
-                      onInput={(e) => onWant(stage, { work: Number(e.currentTarget.value) / 100 })}
-                    />{" "}
-                    <output>{now.work ? `${Math.round(100 * now.work)} %` : "gone"}</output>
-                  </label>
+                  <Slider
+                    name={`work-${stage.number}`}
+                    label={`Work left of ${name}, percent`}
+                    min={0}
+                    max={200}
+                    step={5}
+                    value={Math.round(100 * now.work)}
+                    shown={now.work ? `${Math.round(100 * now.work)} %` : "gone"}
+                    disabled={pipeline.step_ps === null}
+                    onSlide={(percent) => onWant(stage, { work: percent / 100 })}
+                  />
                 </td>
               </tr>
             );

@@ -2,9 +2,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { framed } from "../address";
-import { post } from "../api";
+import { post, save } from "../api";
 import { Choice, places, texts } from "../choice";
 import { counted, duration } from "../format";
+import { Check } from "../inputs";
 import { Problem } from "../loading";
 import { plain } from "../plain";
 import type { Board } from "./board";
@@ -78,15 +79,14 @@ export function Bar({
         }}
       />
       {board.lay.recordings.length > 1 && (
-        <label title="The first steps of all recordings lie at one place, so that they can be compared">
-          <input
-            type="checkbox"
-            name="together"
-            checked={board.together.value}
-            onChange={(e) => board.align(e.currentTarget.checked)}
-          />{" "}
+        <Check
+          name="together"
+          checked={board.together.value}
+          title="The first steps of all recordings lie at one place, so that they can be compared"
+          onCheck={(together) => board.align(together)}
+        >
           Align starts
-        </label>
+        </Check>
       )}
       {board.lay.stretches.length > 1 && !board.together.value && (
         <Choice
@@ -137,13 +137,11 @@ const PERFETTO = "https://ui.perfetto.dev";
 function Perfetto(): JSX.Element {
   const [state, setState] = useState<"" | "busy" | "saved">("");
   const [error, setError] = useState<unknown>(null);
-  const save = async () => {
+  const write = async () => {
     setState("busy");
     setError(null);
     try {
-      const url = URL.createObjectURL(await (await post("/api/export", {})).blob());
-      Object.assign(document.createElement("a"), { href: url, download: "stepscope.trace.json.gz" }).click();
-      URL.revokeObjectURL(url);
+      await save(await post("/api/export", {}), "stepscope.trace.json.gz");
       setState("saved");
     } catch (failure) {
       setError(failure);
@@ -156,7 +154,7 @@ function Perfetto(): JSX.Element {
         type="button"
         disabled={state === "busy"}
         title="Saves a file that ui.perfetto.dev and chrome://tracing open"
-        onClick={() => void save()}
+        onClick={() => void write()}
       >
         {state === "busy" ? "Writing …" : "For Perfetto"}
       </button>

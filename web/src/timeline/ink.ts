@@ -15,25 +15,9 @@ export interface Ink {
  * accent. */
 export function inkOf(probe: HTMLElement): Ink {
   const colours = [...probe.children].map((child) => getComputedStyle(child).backgroundColor);
-  const [text, quiet, edge, paper, card, accent] = colours.slice(-6) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  const { fontFamily } = getComputedStyle(probe);
-  return {
-    classes: colours.slice(0, -6),
-    text,
-    quiet,
-    edge,
-    paper,
-    card,
-    accent,
-    font: `11px ${fontFamily}`,
-  };
+  const [text = "", quiet = "", edge = "", paper = "", card = "", accent = ""] = colours.slice(-6);
+  const font = `11px ${getComputedStyle(probe).fontFamily}`;
+  return { classes: colours.slice(0, -6), text, quiet, edge, paper, card, accent, font };
 }
 
 /** Calls back when the theme changes, by the page or by the system; returns what stops that. */

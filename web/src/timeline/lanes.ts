@@ -1,4 +1,5 @@
 // Which rows there are, from top to bottom, and how high each is.
+import { counted } from "../format";
 import { groupsOf } from "../groups";
 import { plain } from "../plain";
 import type { Step, Track } from "../types";
@@ -45,8 +46,7 @@ export function aboutTrack(track: Track): string {
   ]
     .filter(Boolean)
     .join(", ");
-  const noun = track.kind === "stacks" ? "sample" : "slice";
-  const slices = `${track.slices.toLocaleString("en")} ${track.slices === 1 ? noun : `${noun}s`}`;
+  const slices = counted(track.slices, track.kind === "stacks" ? "sample" : "slice");
   return what ? `${slices} · ${what}` : slices;
 }
 
@@ -148,13 +148,10 @@ export function lanes(
   };
   const onTop = pinned.map((n) => shown.find((t) => t.track === n)).filter((t) => t !== undefined);
   if (onTop.length && addGroup("pinned", "Pinned", "")) onTop.forEach(addTrack);
-  const groups = new Map<string, Track[]>();
-  for (const track of shown.filter((t) => !pinned.includes(t.track)))
-    groups.set(groupOf(track), [...(groups.get(groupOf(track)) ?? []), track]);
-  for (const [key, members] of groups) {
-    const count = `${members.length} ${members.length === 1 ? "track" : "tracks"}`;
-    if (addGroup(key, titleOfGroup(members[0]!, tracks), count)) members.forEach(addTrack);
-  }
+  const others = shown.filter((t) => !pinned.includes(t.track));
+  for (const [key, members] of groupsOf(others, groupOf))
+    if (addGroup(key, titleOfGroup(members[0]!, tracks), counted(members.length, "track")))
+      members.forEach(addTrack);
   const series = counters.filter((c) => !text || `${c.title} ${c.about ?? ""}`.toLowerCase().includes(text));
   if (series.length && addGroup("counters", "Counters", `${series.length}`)) {
     for (const { key, title, about = "" } of series)

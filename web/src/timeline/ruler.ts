@@ -1,4 +1,5 @@
 // The ruler above the rows: times, and below them the steps.
+import { TIMES } from "../scale";
 import type { Ink } from "./ink";
 import { pixelOf, ticks, type Window } from "./scale";
 import type { Drawn } from "./steps";
@@ -8,15 +9,7 @@ const SCALE = 19; // of the ruler, the part above that tells times; below are th
 
 /** A moment on the ruler, with as many digits as tell it from its neighbours. */
 export function moment(ps: number, step: number): string {
-  const [factor, unit] = (
-    [
-      [1e12, "s"],
-      [1e9, "ms"],
-      [1e6, "µs"],
-      [1e3, "ns"],
-      [1, "ps"],
-    ] as const
-  ).find(([f]) => Math.max(Math.abs(ps), step) >= f) ?? [1, "ps"];
+  const [factor, unit] = TIMES.findLast(([size]) => Math.max(Math.abs(ps), step) >= size) ?? TIMES[0]!;
   const digits = Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9));
   const number = (ps / factor).toFixed(Math.min(digits, 12));
   return `${digits ? number : Number(number).toLocaleString("en")} ${unit}`;

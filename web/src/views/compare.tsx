@@ -6,7 +6,7 @@ import { Choice, places } from "../choice";
 import { Empty } from "../empty";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
-import { Prose } from "../prose";
+import { Headline } from "../prose";
 import { Sections } from "../sections";
 import type { Report, View } from "../types";
 
@@ -111,11 +111,7 @@ function Two({ sides }: { sides: string[] }): JSX.Element {
         <Loaded<Report> from={`/api/compare?a=${a}&b=${b}`} key={`${a} ${b}`}>
           {(report) => (
             <>
-              {report.headline.map((sentence, i) => (
-                <p class={i ? "" : "headline"}>
-                  <Prose text={sentence} />
-                </p>
-              ))}
+              <Headline of={report.headline} />
               <Sections of={report} />
             </>
           )}

@@ -1,15 +1,15 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { get, post } from "../api";
 import { Choice, places } from "../choice";
-import { hueOf } from "../colours";
 import { Empty } from "../empty";
-import { counted, duration, shown } from "../format";
+import { counted } from "../format";
+import { ChosenBox, type Found, FoundNodes, Legend, LevelSize } from "../graph/about";
 import { Drawing } from "../graph/drawing";
-import { amount, type Box, COLOURINGS, type Colouring, type Level } from "../graph/level";
-import { Loaded, Problem } from "../loading";
+import { around, type Box, COLOURINGS, type Colouring, type Level, telling } from "../graph/level";
+import { Check } from "../inputs";
+import { Loaded, Problem, useAnswer } from "../loading";
 import { plain } from "../plain";
-import { show } from "../scale";
 import type { View } from "../types";
 
 interface Graph {
@@ -17,28 +17,6 @@ interface Graph {
   graph: string;
   nodes: number;
 }
-interface Found {
-  total: number;
-  nodes: { path: string; op_type: string | null }[];
-}
-
-const DEEPEST = 32; // scopes around a node; the server keeps deeper ones as part of its name
-/** The colourings that tell something about these boxes. */
-export const telling = (boxes: Box[]): Colouring[] =>
-  COLOURINGS.filter((one) => {
-    if (one === "type") return true;
-    // One hue for all is none.
-    if (one === "device") return new Set(boxes.map((box) => box.device).filter(Boolean)).size > 1;
-    return boxes.some((box) => (one === "cluster" ? box.cluster !== "" : amount(box, one) !== 0));
-  });
-
-/** Scopes around a node, the outermost first. */
-export const around = (path: string): string[] =>
-  path
-    .split("/")
-    .slice(0, -1)
-    .slice(0, DEEPEST)
-    .map((_, i, parts) => parts.slice(0, i + 1).join("/"));
 
 const GraphView = (): JSX.Element => (
   <Loaded<{ graphs: Graph[] }> from="/api/graphs">
@@ -55,41 +33,6 @@ const Nothing = (): JSX.Element => (
   </Empty>
 );
 
-const MOST_KINDS = 8; // in the legend
-
-/** What the colours of the boxes say. */
-function Legend({ boxes, colouring }: { boxes: Box[]; colouring: Colouring }): JSX.Element | null {
-  const most = boxes.reduce((top, b) => Math.max(top, amount(b, colouring) ?? 0), 0);
-  if (colouring === "time" || colouring === "memory") {
-    const unit = colouring === "time" ? "ps" : "bytes";
-    const what = colouring === "time" ? "time of all its runs together" : "bytes of outputs";
-    return (
-      <p class="graph-legend">
-        0 <i class="ramp" /> {show(most, unit)} <span class="quiet">{what}</span>
-      </p>
-    );
-  }
-  const kindOf = (b: Box) =>
-    colouring === "device" ? b.device : colouring === "cluster" ? b.cluster : b.op_type;
-  const counts = new Map<string, number>();
-  for (const b of boxes) {
-    const kind = kindOf(b);
-    if (kind) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  const kinds = [...counts].sort((x, y) => y[1] - x[1]);
-  return (
-    <p class="graph-legend">
-      {kinds.slice(0, MOST_KINDS).map(([kind]) => (
-        <span>
-          <i class="swatch" style={{ background: `oklch(0.78 0.08 ${hueOf(kind)})` }} />
-          {plain(kind, 40)}
-        </span>
-      ))}
-      {kinds.length > MOST_KINDS && <span class="quiet">{kinds.length - MOST_KINDS} more</span>}
-    </p>
-  );
-}
-
 function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [number, setNumber] = useState(0);
   const [open, setOpen] = useState<readonly string[]>([]);
@@ -99,35 +42,39 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [focus, setFocus] = useState<string | null>(null);
   const [hit, setHit] = useState(-1);
   const [colouring, setColouring] = useState<Colouring>("time");
-  const [level, setLevel] = useState<Level | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const [failure, setFailure] = useState<unknown>(null);
   const [chosen, setChosen] = useState<string | null>(null);
   const [text, setText] = useState("");
   const [found, setFound] = useState<Found | null>(null);
   const [from, setFrom] = useState<string | null>(null);
   const [way, setWay] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let current = true;
-    post("/api/graph", { graph: number, open, fold, flat, given })
-      .then((reply) => reply.json())
-      .then(
-        (value) => {
-          if (current) {
-            setLevel(value as Level);
-            setError(null);
-          }
-        },
-        (failure: unknown) => current && setError(failure),
-      );
-    return () => {
-      current = false;
-    };
-  }, [number, open, fold, flat, given]);
+  const { value: level, error } = useAnswer(
+    async () =>
+      (await post("/api/graph", { graph: number, open, fold, flat, given })).json() as Promise<Level>,
+    [number, open, fold, flat, given],
+  );
+  const begin = (other: number) => {
+    setNumber(other);
+    setOpen([]);
+    setChosen(null);
+    setWay([]);
+    setFound(null);
+    setText("");
+    setFocus(null);
+  };
+  const closeAll = () => {
+    setOpen([]);
+    setWay([]);
+    setFocus(null);
+  };
   const look = (value: string) => {
     setText(value);
     setHit(-1);
     if (value)
-      get<Found>(`/api/graph/search?graph=${number}&q=${encodeURIComponent(value)}`).then(setFound, setError);
+      get<Found>(`/api/graph/search?graph=${number}&q=${encodeURIComponent(value)}`).then(
+        setFound,
+        setFailure,
+      );
     else setFound(null);
   };
   const reach = (path: string) => {
@@ -160,7 +107,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
     ).then(({ path: nodes }) => {
       setWay(nodes);
       setOpen([...new Set([...open, ...nodes.flatMap(around)])]);
-    }, setError);
+    }, setFailure);
     setFrom(null);
   };
   // A colour that tells nothing gives way to one that does.
@@ -177,15 +124,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           options={places(
             graphs.map((g) => `${plain(`${g.run_id} / ${g.graph}`, 100)} (${counted(g.nodes, "node")})`),
           )}
-          onChoice={(at) => {
-            setNumber(Number(at));
-            setOpen([]);
-            setChosen(null);
-            setWay([]);
-            setFound(null);
-            setText("");
-            setFocus(null);
-          }}
+          onChoice={(at) => begin(Number(at))}
           wide
           above
         />
@@ -201,18 +140,15 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           onChoice={(one) => setColouring(one as Colouring)}
           above
         />
-        <label>
-          <input type="checkbox" name="fold" checked={fold} onChange={() => setFold(!fold)} /> Show identical
-          blocks once
-        </label>
-        <label>
-          <input type="checkbox" name="given" checked={given} onChange={() => setGiven(!given)} /> Arguments
-          and constants
-        </label>
-        <label>
-          <input type="checkbox" name="flat" checked={flat} onChange={() => setFlat(!flat)} /> All nodes,
-          without scopes
-        </label>
+        <Check name="fold" checked={fold} onCheck={setFold}>
+          Show identical blocks once
+        </Check>
+        <Check name="given" checked={given} onCheck={setGiven}>
+          Arguments and constants
+        </Check>
+        <Check name="flat" checked={flat} onCheck={setFlat}>
+          All nodes, without scopes
+        </Check>
         <input
           type="search"
           name="find"
@@ -225,36 +161,12 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
             else if (e.key === "Escape") look("");
           }}
         />
-        <button
-          type="button"
-          onClick={() => {
-            setOpen([]);
-            setWay([]);
-            setFocus(null);
-          }}
-        >
+        <button type="button" onClick={closeAll}>
           Close all
         </button>
       </div>
-      {error !== null && <Problem error={error} />}
-      {found && (
-        <section class="graph-found" aria-label="Nodes found">
-          <p class="quiet">
-            {counted(found.total, "node")}
-            {found.total > found.nodes.length && `, the first ${found.nodes.length}`}
-          </p>
-          <ul>
-            {found.nodes.map((node) => (
-              <li>
-                <button type="button" class="link" onClick={() => reach(node.path)}>
-                  {plain(node.path, 200)}
-                </button>{" "}
-                <span class="quiet">{node.op_type}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      {(error ?? failure) !== null && <Problem error={error ?? failure} />}
+      {found && <FoundNodes found={found} reach={reach} />}
       {level === null ? (
         <p class="quiet" role="status">
           Reading …
@@ -293,46 +205,9 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           </p>
         )}
         {box ? (
-          <>
-            <h2>
-              {plain(box.path, 300)}
-              {box.copies > 1 && ` and ${counted(box.copies - 1, "block")} like it`}
-            </h2>
-            <p>
-              {[
-                box.op_type,
-                counted(box.nodes, "node"),
-                box.time_ps ? `${duration(box.time_ps)} in all its runs` : null,
-                box.output_bytes ? `${shown(box.output_bytes, "bytes")} of outputs` : null,
-                plain(box.device, 100),
-                plain(box.cluster, 100),
-              ]
-                .filter(Boolean)
-                .join(" · ")}
-              {box.op_type && (
-                <>
-                  {" "}
-                  <button type="button" onClick={() => lead(box.path)}>
-                    {from === null ? "Path from here" : "Path to here"}
-                  </button>
-                </>
-              )}
-            </p>
-          </>
+          <ChosenBox box={box} lead={() => lead(box.path)} to={from !== null} />
         ) : (
-          level && (
-            <p class="quiet">
-              {counted(level.nodes, "node")},{" "}
-              {counted(
-                level.edges.reduce((n, [, , c]) => n + c, level.inside),
-                "edge",
-              )}
-              {level.dangling > 0 && `, ${counted(level.dangling, "edge")} to nodes that the graph lacks`}.{" "}
-              {level.left_out > 0 &&
-                `${counted(level.left_out, "argument or constant", "arguments and constants")} left out. `}
-              Click a box to open it; drag to move, wheel to zoom.
-            </p>
-          )
+          level && <LevelSize level={level} />
         )}
       </div>
     </div>

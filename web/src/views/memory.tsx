@@ -6,10 +6,10 @@ import { counted } from "../format";
 import { type Block, Lifetimes, type Point } from "../lifetimes";
 import { Loaded } from "../loading";
 import { plain } from "../plain";
-import { Prose } from "../prose";
+import { Headline, Paragraphs } from "../prose";
 import { show } from "../scale";
 import { Open, Sections } from "../sections";
-import type { Report, View } from "../types";
+import type { Report, Section, View } from "../types";
 
 interface Allocator {
   path: string;
@@ -35,6 +35,8 @@ function named(allocator: Allocator, all: Allocator[]): string {
     .map((part) => plain(part, 60))
     .join(" / ")}: ${show(allocator.peak_bytes, "bytes")}`;
 }
+
+const isWhy = (section: Section): boolean => section.name === "why";
 
 const isOf =
   (allocator: Allocator) =>
@@ -63,14 +65,7 @@ function One({
   const overTime = new Set(allocator.curve.map((point) => point.ts_ps)).size > 1;
   return (
     <>
-      {allocators.length > 1 &&
-        section?.answer
-          .filter((sentence) => !report.headline.includes(sentence))
-          .map((sentence) => (
-            <p>
-              <Prose text={sentence} />
-            </p>
-          ))}
+      {allocators.length > 1 && <Paragraphs of={section ? saidOnce(section, report).answer : []} />}
       {overTime && (
         <section aria-label="Memory over time">
           <h2>
@@ -104,16 +99,11 @@ function One({
           </Loaded>
         </section>
       )}
-      {parts
-        .filter((part) => part.name !== "curve" && part.name !== "why")
-        .map((part) => (
+      {[...parts.filter((part) => !["curve", "why"].includes(part.name)), ...parts.filter(isWhy)].map(
+        (part) => (
           <Open section={part} />
-        ))}
-      {parts
-        .filter((part) => part.name === "why")
-        .map((part) => (
-          <Open section={part} />
-        ))}
+        ),
+      )}
     </>
   );
 }
@@ -124,22 +114,14 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
   if (!allocators.length && report.sections.length)
     return (
       <>
-        {report.headline.map((sentence, i) => (
-          <p class={i ? "" : "headline"}>
-            <Prose text={sentence} />
-          </p>
-        ))}
-        <Sections of={saidOnce(report)} />
+        <Headline of={report.headline} />
+        <Sections of={{ ...report, sections: report.sections.map((one) => saidOnce(one, report)) }} />
       </>
     );
   if (!allocators.length)
     return (
       <Empty title="No memory" commands={["stepscope train.py"]}>
-        {report.headline.map((sentence) => (
-          <p>
-            <Prose text={sentence} />
-          </p>
-        ))}
+        <Paragraphs of={report.headline} />
         <p>
           The variables that hold arrays, and the memory of the process over time, are recorded for
           TensorFlow, Keras, JAX and PyTorch with
@@ -148,11 +130,7 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
     );
   return (
     <>
-      {report.headline.map((sentence) => (
-        <p class="headline">
-          <Prose text={sentence} />
-        </p>
-      ))}
+      <Paragraphs of={report.headline} look="headline" />
       {allocators.length > 1 && (
         <Choice
           label={`${counted(allocators.length, "allocator")}:`}
@@ -168,13 +146,10 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
   );
 }
 
-/** A report whose sections do not say again what its headline says. */
-const saidOnce = (report: MemoryReport): MemoryReport => ({
-  ...report,
-  sections: report.sections.map((section) => ({
-    ...section,
-    answer: section.answer.filter((sentence) => !report.headline.includes(sentence)),
-  })),
+/** A section that does not say again what the headline of its report says. */
+const saidOnce = (section: Section, { headline }: Report): Section => ({
+  ...section,
+  answer: section.answer.filter((sentence) => !headline.includes(sentence)),
 });
 
 const Memory = (): JSX.Element => (

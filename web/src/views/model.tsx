@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { post, type Refused } from "../api";
 import { Choice, texts } from "../choice";
 import { Empty } from "../empty";
 import { counted } from "../format";
-import { Loaded, Problem } from "../loading";
+import { Check } from "../inputs";
+import { Loaded, Problem, useAnswer } from "../loading";
 import { plain } from "../plain";
-import { Prose } from "../prose";
+import { Paragraphs } from "../prose";
 import { inScale, scalesOf } from "../scale";
 import type { Node, Report, Tree, View } from "../types";
 
@@ -107,20 +108,11 @@ function Views({ about }: { about: About }): JSX.Element {
     select: FIRST.join(","),
     order_by: "micros",
   });
-  const [answer, setAnswer] = useState<{ value: Answer } | { error: unknown } | null>(null);
   const words = given(chosen, about.options);
-  useEffect(() => {
-    let current = true;
-    post("/api/model", { view, options: words })
-      .then((reply) => reply.json())
-      .then(
-        (value) => current && setAnswer({ value: value as Answer }),
-        (error: unknown) => current && setAnswer({ error }),
-      );
-    return () => {
-      current = false;
-    };
-  }, [view, JSON.stringify(words)]);
+  const { value: answer, error } = useAnswer(
+    async () => (await post("/api/model", { view, options: words })).json() as Promise<Answer>,
+    [view, JSON.stringify(words)],
+  );
   const set = (name: string, value: string) => setChosen({ ...chosen, [name]: value });
   const columns = chosen.select!.split(",").filter(Boolean);
   const turn = (column: string) =>
@@ -145,11 +137,7 @@ function Views({ about }: { about: About }): JSX.Element {
   return (
     <>
       <h1>Model</h1>
-      {about.notes.map((note) => (
-        <p class="quiet">
-          <Prose text={note} />
-        </p>
-      ))}
+      <Paragraphs of={about.notes} look="quiet" />
       <section aria-label="Options">
         <div class="options" role="radiogroup" aria-label="View">
           {about.views.map((one) => (
@@ -161,15 +149,14 @@ function Views({ about }: { about: About }): JSX.Element {
         </div>
         <div class="options" role="group" aria-label="Columns">
           {Object.entries(about.columns).map(([name, meaning]) => (
-            <label title={meaning}>
-              <input
-                type="checkbox"
-                name={`column ${name}`}
-                checked={columns.includes(name)}
-                onChange={() => turn(name)}
-              />{" "}
+            <Check
+              name={`column ${name}`}
+              checked={columns.includes(name)}
+              title={meaning}
+              onCheck={() => turn(name)}
+            >
               {name}
-            </label>
+            </Check>
           ))}
         </div>
         <div class="options">
@@ -191,14 +178,14 @@ function Views({ about }: { about: About }): JSX.Element {
           <code>{command(view, words)}</code>
         </p>
       </section>
-      {answer === null ? (
+      {error !== null ? (
+        <Problem error={error} />
+      ) : answer === null ? (
         <p class="quiet" role="status">
           Reading …
         </p>
-      ) : "error" in answer ? (
-        <Problem error={answer.error} />
       ) : (
-        <Shown answer={answer.value} chosen={columns} />
+        <Shown answer={answer} chosen={columns} />
       )}
     </>
   );
@@ -232,18 +219,10 @@ function Shown({ answer, chosen }: { answer: Answer; chosen: string[] }): JSX.El
             {notes.length === 1 ? "One column counts" : `${notes.length} columns count`} nothing here and{" "}
             {notes.length === 1 ? "is" : "are"} left out
           </summary>
-          {notes.map((sentence) => (
-            <p class="quiet">
-              <Prose text={sentence} />
-            </p>
-          ))}
+          <Paragraphs of={notes} look="quiet" />
         </details>
       )}
-      {others.map((sentence) => (
-        <p class="quiet">
-          <Prose text={sentence} />
-        </p>
-      ))}
+      <Paragraphs of={others} look="quiet" />
       <Folding tree={tree} key={answer.text} />
       {answer.lines > tree.nodes.length && (
         <p class="quiet">

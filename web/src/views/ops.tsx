@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { once } from "../api";
 import { Choice, texts } from "../choice";
 import { ofRow } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration } from "../format";
-import { Loaded, Problem } from "../loading";
+import { Legend } from "../legend";
+import { Loaded, Problem, useAnswer } from "../loading";
 import {
   type Dimension,
   type Group,
@@ -32,20 +33,13 @@ interface Ops {
 }
 type By = Dimension | "python";
 
-const BY: [By, string][] = [
-  ["op_type", "Op type"],
-  ["op", "Op"],
-  ["launcher", "Launched by"],
-  ["scope", "Scope"],
-  ["device", "Device"],
-  ["python", "Python line"],
-];
-const COLUMNS: Record<Dimension, string> = {
+const TITLES: Record<By, string> = {
   op_type: "Op type",
   op: "Op",
   launcher: "Launched by",
   scope: "Scope",
   device: "Device",
+  python: "Python line",
 };
 const LAUNCHING = "/api/ops/launching";
 const ALL = { value: "", text: "all" };
@@ -60,7 +54,7 @@ const column = (name: string, unit: string, title: string, about = ""): Column =
 
 function tableOf(groups: Group[], by: Dimension, apart: boolean): Table {
   const columns = [
-    column("key", "text", COLUMNS[by]),
+    column("key", "text", TITLES[by]),
     column("class", "text", "Class", "class of most of its self time"),
     column("self_ps", "ps", "Self", "self times, added up"),
     column("share", "ratio", "Share", "part of all self time that is shown"),
@@ -143,6 +137,16 @@ const Lines = ({ alone }: { alone: boolean }): JSX.Element => (
   </Loaded>
 );
 
+/** Where the slices of a group are to be seen. */
+const Links = ({ to, by, place }: { to: string; by: Dimension; place: string }): JSX.Element => (
+  <>
+    {by !== "launcher" && <a href={sqlLink(slicesOf(to, by, place))}>slices</a>}{" "}
+    {(by === "op" || by === "op_type" || by === "launcher") && (
+      <a href={`#timeline?search=${encodeURIComponent(to)}`}>timeline</a>
+    )}
+  </>
+);
+
 function Shown({ ops }: { ops: Ops }): JSX.Element {
   const places = PLACES.filter((place) => ops.rows.some((row) => row.place === place));
   const devices = [...new Set(ops.rows.map((row) => row.device ?? ""))].filter(Boolean).sort();
@@ -153,14 +157,12 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const [part, setPart] = useState<Part | "">("");
   const [within, setWithin] = useState<{ by: Dimension; key: string } | null>(null);
   const dimension = by === "python" ? "op_type" : by;
-  const [launched, setLaunched] = useState<OpRow[] | null>(null);
-  const [error, setError] = useState<unknown>(null);
   const byLauncher = by === "launcher" || within?.by === "launcher";
-  useEffect(() => {
-    if (byLauncher && launched === null)
-      once<{ rows: OpRow[] }>(LAUNCHING).then((answer) => setLaunched(answer.rows), setError);
-  }, [byLauncher, launched]);
-  const known = byLauncher ? (launched ?? []) : ops.rows;
+  const { value: launched, error } = useAnswer(
+    () => (byLauncher ? once<{ rows: OpRow[] }>(LAUNCHING) : null),
+    [byLauncher],
+  );
+  const known = byLauncher ? (launched?.rows ?? []) : ops.rows;
   const rows = useMemo(
     () =>
       known.filter(
@@ -175,11 +177,9 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   );
   const groups = useMemo(() => grouped(rows, dimension), [rows, dimension]);
   const tree = useMemo(() => (by === "scope" ? scopeTree(rows) : null), [rows, by]);
-  const classes = [...new Set(ops.rows.filter((row) => row.place === place).map((row) => row.class ?? ""))]
-    .filter(Boolean)
-    .sort();
-  const fed = ops.rows.filter((row) => row.place === place && row.feeds).length;
-  const apart = fed > 0 && fed < ops.rows.filter((row) => row.place === place).length;
+  const here = ops.rows.filter((row) => row.place === place);
+  const classes = [...new Set(here.map((row) => row.class ?? ""))].filter(Boolean).sort();
+  const apart = here.some((row) => row.feeds) && !here.every((row) => row.feeds);
   const pick = (key: string) => {
     if (dimension !== "op" && dimension !== "device") {
       setWithin({ by: dimension, key });
@@ -191,26 +191,30 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
     ops.rows.some((row) => row.place === "device" && row.op === row.op_type) &&
     ops.rows.some((row) => row.place === "host");
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0);
-  if (!ops.rows.length)
-    return (
-      <Empty title="No ops" commands={["stepscope train.py", "stepscope xla cost DUMP"]}>
-        <p>
-          The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each
-          instruction costs, not how long it takes.
-        </p>
-      </Empty>
-    );
+  const colours = [
+    ...classes
+      .filter((one) => rows.some((row) => row.class === one))
+      .map((one) => [ofRow(one), one] as const),
+    ...(apart && !tree && rows.some((row) => row.feeds) ? [["feeds", "input pipeline"] as const] : []),
+  ];
+  const choosePlace = (one: string) => {
+    setPlace(one);
+    if (by === "launcher") setBy("op_type");
+    if (within?.by === "launcher") setWithin(null);
+    setKind("");
+    setPart("");
+  };
   return (
     <>
       <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
         <span class="segments" role="group" aria-label="Group by">
-          {BY.filter(([name]) => name !== "launcher" || (place === "device" && launches)).map(
-            ([name, title]) => (
+          {(Object.keys(TITLES) as By[])
+            .filter((name) => name !== "launcher" || (place === "device" && launches))
+            .map((name) => (
               <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>
-                {title}
+                {TITLES[name]}
               </button>
-            ),
-          )}
+            ))}
         </span>
         {by !== "python" && (
           <>
@@ -220,13 +224,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                 name="place"
                 value={place}
                 options={texts(places)}
-                onChoice={(one) => {
-                  setPlace(one);
-                  if (by === "launcher") setBy("op_type");
-                  if (within?.by === "launcher") setWithin(null);
-                  setKind("");
-                  setPart("");
-                }}
+                onChoice={choosePlace}
               />
             )}
             {devices.length > 1 && (
@@ -258,7 +256,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
             )}
             {within && (
               <button type="button" onClick={() => setWithin(null)}>
-                {COLUMNS[within.by]}: {plain(within.key, 60)} ×
+                {TITLES[within.by]}: {plain(within.key, 60)} ×
               </button>
             )}
             <span class="quiet" role="note">
@@ -276,23 +274,9 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
         <>
           {whole > 0 && (
             <section class="picture" aria-label="Picture">
-              <ul class="legend">
-                {classes
-                  .filter((one) => rows.some((row) => row.class === one))
-                  .map((one) => (
-                    <li>
-                      <i class={`swatch ${ofRow(one)}`} />
-                      {one}
-                    </li>
-                  ))}
-                {apart && !tree && rows.some((row) => row.feeds) && (
-                  <li>
-                    <i class="swatch feeds" />
-                    input pipeline
-                  </li>
-                )}
+              <Legend of={colours}>
                 {!tree && <li class="quiet">shades of one colour: scopes, or types of op</li>}
-              </ul>
+              </Legend>
               {tree ? (
                 <Flame tree={tree} look={(node) => ofRow(node.kind)} />
               ) : (
@@ -308,16 +292,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
               apart
               first={50}
               cell={72}
-              beside={(row) => (
-                <>
-                  {dimension !== "launcher" && (
-                    <a href={sqlLink(slicesOf(String(row.key), dimension, place))}>slices</a>
-                  )}{" "}
-                  {(dimension === "op" || dimension === "op_type" || dimension === "launcher") && (
-                    <a href={`#timeline?search=${encodeURIComponent(String(row.key))}`}>timeline</a>
-                  )}
-                </>
-              )}
+              beside={(row) => <Links to={String(row.key)} by={dimension} place={place} />}
             />
           </section>
           {ops.left_out_self_ps > 0 && (
@@ -332,6 +307,17 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   );
 }
 
-const OpsView = (): JSX.Element => <Loaded<Ops> from="/api/ops">{(ops) => <Shown ops={ops} />}</Loaded>;
+const Nothing = (): JSX.Element => (
+  <Empty title="No ops" commands={["stepscope train.py", "stepscope xla cost DUMP"]}>
+    <p>
+      The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each
+      instruction costs, not how long it takes.
+    </p>
+  </Empty>
+);
+
+const OpsView = (): JSX.Element => (
+  <Loaded<Ops> from="/api/ops">{(ops) => (ops.rows.length ? <Shown ops={ops} /> : <Nothing />)}</Loaded>
+);
 
 export const view: View = { name: "ops", title: "Ops", order: 3, key: "3", Component: OpsView };

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { once, Stopped } from "../api";
 import { counted } from "../format";
-import { Loaded, Problem } from "../loading";
+import { Loaded, Problem, useAnswer } from "../loading";
 import { Summary } from "../overview";
 import type { Catalog, Report, View } from "../types";
 import { Waiting } from "../waiting";
@@ -29,45 +29,27 @@ function Overview(): JSX.Element {
 /** The answer at once, and the sections that take a look at every slice when they have come. */
 function Growing({ catalog, first }: { catalog: Catalog; first: Report }): JSX.Element {
   const slices = catalog.tracks.reduce((sum, track) => sum + track.slices, 0);
-  const [wanted, setWanted] = useState(slices <= MANY);
-  const [whole, setWhole] = useState<Report | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  useEffect(() => {
-    let current = true;
-    if (wanted)
-      once<Report>(WHOLE).then(
-        (report) => current && setWhole(report),
-        (failure: unknown) => {
-          if (!current) return;
-          if (failure instanceof Stopped) setWanted(false);
-          else setError(failure);
-        },
-      );
-    return () => {
-      current = false;
-    };
-  }, [wanted]);
-  const more = whole ? null : error !== null ? (
+  const [asked, setAsked] = useState(slices <= MANY);
+  const { value: whole, error, again } = useAnswer(() => (asked ? once<Report>(WHOLE) : null), [asked]);
+  const stopped = error instanceof Stopped;
+  const coming = asked && !whole && error === null;
+  const ask = () => {
+    setAsked(true);
+    again();
+  };
+  const more = whole ? null : error !== null && !stopped ? (
     <Problem error={error} />
-  ) : wanted ? (
+  ) : coming ? (
     <Waiting of={WHOLE} words="Asking the other questions …" />
   ) : (
     <p class="quiet">
       The other questions read all {counted(slices, "slice")}, which takes a while.{" "}
-      <button type="button" onClick={() => setWanted(true)}>
+      <button type="button" onClick={ask}>
         Ask them
       </button>
     </p>
   );
-  return (
-    <Summary
-      report={whole ?? first}
-      steps={catalog.steps}
-      linked
-      coming={!whole && wanted && error === null}
-      below={more}
-    />
-  );
+  return <Summary report={whole ?? first} steps={catalog.steps} linked coming={coming} below={more} />;
 }
 
 export const view: View = { name: "overview", title: "Overview", order: 1, key: "1", Component: Overview };

@@ -4,12 +4,13 @@ import { Choice, places } from "../choice";
 import { Empty } from "../empty";
 import { Flow } from "../flow";
 import { counted } from "../format";
+import { Check, Slider } from "../inputs";
 import { Loaded } from "../loading";
 import { Diagram, place, rate } from "../pipeline/diagram";
 import { useOutcome, type Wanted } from "../pipeline/outcome";
 import { Predicted } from "../pipeline/predicted";
 import { plain } from "../plain";
-import { Prose } from "../prose";
+import { Paragraphs, Prose } from "../prose";
 import { Open } from "../sections";
 import { allOf, labelsOf, ordered, type Pipeline, type PipelineReport, partsOf, type Stage } from "../stages";
 import type { Section, View } from "../types";
@@ -81,47 +82,30 @@ function One({
             onWant={want}
           />
           <p class="whatif">
-            <label class="slide">
+            <Slider
+              name="cores"
+              min={1}
+              max={Math.max(4 * pipeline.cores, 8)}
+              value={cores ?? pipeline.cores}
+              disabled={pipeline.step_ps === null}
+              onSlide={(value) => setCores(value === pipeline.cores ? null : value)}
+            >
               Cores{" "}
-              <input
-                type="range"
-                name="cores"
-                min={1}
-                max={Math.max(4 * pipeline.cores, 8)}
-                value={cores ?? pipeline.cores}
-                disabled={pipeline.step_ps === null}
-                onInput={(e) => {
-                  const value = Number(e.currentTarget.value);
-                  setCores(value === pipeline.cores ? null : value);
-                }}
-              />{" "}
-              <output>{cores ?? pipeline.cores}</output>
-            </label>
-            <label>
-              <input
-                type="checkbox"
-                name="prefetch"
-                checked={prefetch}
-                onInput={(e) => setPrefetch(e.currentTarget.checked)}
-              />{" "}
+            </Slider>
+            <Check name="prefetch" checked={prefetch} onCheck={setPrefetch}>
               prefetch at the end
-            </label>
+            </Check>
             <button type="button" disabled={!changed} onClick={reset}>
               As recorded
             </button>
           </p>
         </section>
       )}
-      {parts
-        .filter((part) => part.diff)
-        .map((part) => (
+      {[...parts.filter((part) => part.diff), ...parts.filter((part) => !part.diff && !part.tree)].map(
+        (part) => (
           <Open section={part} />
-        ))}
-      {parts
-        .filter((part) => !part.diff && !part.tree)
-        .map((part) => (
-          <Open section={part} />
-        ))}
+        ),
+      )}
     </>
   );
 }
@@ -132,11 +116,7 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
   if (!report.sections.length)
     return (
       <Empty title="No input pipeline" commands={["stepscope train.py"]}>
-        {report.headline.map((sentence) => (
-          <p>
-            <Prose text={sentence} />
-          </p>
-        ))}
+        <Paragraphs of={report.headline} />
         <p>The stages of tf.data are in XPlane profiles, recorded with TensorFlow's profiler or with</p>
       </Empty>
     );

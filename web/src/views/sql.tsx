@@ -1,14 +1,15 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { place } from "../address";
-import { post, Refused } from "../api";
+import { post, Refused, save } from "../api";
 import { Choice, places } from "../choice";
 import { useCommands } from "../commands";
-import type { Editor, Words } from "../editor";
+import type { Editor } from "../editor";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import { QuickChart } from "../quickchart";
+import { Names, type Schema } from "../schema";
 import { placeIn } from "../sqlerror";
 import { Grid } from "../table";
 import { keep, recall } from "../theme";
@@ -23,11 +24,6 @@ interface Answer {
   most_rows: number;
   ms: number;
 }
-interface Schema {
-  tables: Words[];
-  analyses: { name: string; title: string; question: string; sql: string }[];
-}
-
 const FIRST = `SELECT name, COUNT(*) AS slices, SUM(dur_ps) AS total_ps
 FROM slice
 GROUP BY name
@@ -83,106 +79,7 @@ function sliceLinks(table: Table): { beside?: (row: Row) => JSX.Element | null }
 }
 
 async function download(sql: string, form: string, signal: AbortSignal): Promise<void> {
-  const reply = await post("/api/sql/download", { sql, form }, signal);
-  const url = URL.createObjectURL(await reply.blob());
-  Object.assign(document.createElement("a"), { href: url, download: `stepscope.${form}` }).click();
-  URL.revokeObjectURL(url);
-}
-
-/** Tables with what their columns mean, and the statements of all other views. A click puts a name into the
- * query. */
-function Aside({
-  schema,
-  onInsert,
-  onQuery,
-}: {
-  schema: Schema;
-  onInsert: (word: string) => void;
-  onQuery: (sql: string) => void;
-}): JSX.Element {
-  const [text, setText] = useState("");
-  const wanted = text.trim().toLowerCase();
-  const fits = (...words: (string | null)[]) =>
-    !wanted || words.some((word) => word?.toLowerCase().includes(wanted));
-  const tables = schema.tables.filter((table) =>
-    fits(table.name, table.comment, ...table.columns.flatMap((c) => [c.name, c.comment])),
-  );
-  const analyses = schema.analyses
-    .filter((one) => fits(one.name, one.title, one.question))
-    .sort((a, b) => a.title.localeCompare(b.title));
-  return (
-    <aside aria-label="Tables and statements">
-      <input
-        type="search"
-        name="schema"
-        class="schema-filter"
-        placeholder="Find a table, column or meaning"
-        aria-label="Find a table, column or meaning"
-        value={text}
-        onInput={(e) => setText(e.currentTarget.value)}
-      />
-      <details open>
-        <summary>
-          <h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span>
-        </summary>
-        <div class="listed">
-          {analyses.map((one) => (
-            <button
-              type="button"
-              class="link"
-              key={one.name}
-              title={one.question}
-              onClick={() => onQuery(one.sql)}
-            >
-              {one.title || one.name}
-            </button>
-          ))}
-        </div>
-      </details>
-      <details open>
-        <summary>
-          <h2>Tables and views</h2> <span class="quiet">{tables.length}</span>
-        </summary>
-        <div class="listed">
-          {tables.map((table) => (
-            <details key={table.name} class="relation" open={wanted !== "" && tables.length < 4}>
-              <summary title={table.comment ?? ""}>
-                <code>{table.name}</code>
-              </summary>
-              <p class="quiet">{table.comment}</p>
-              <p>
-                <button type="button" class="plain" onClick={() => onInsert(table.name)}>
-                  Insert name
-                </button>{" "}
-                ·{" "}
-                <button
-                  type="button"
-                  class="plain"
-                  onClick={() => onQuery(`SELECT *\nFROM ${table.name}\nLIMIT 100`)}
-                >
-                  First rows
-                </button>
-              </p>
-              <dl>
-                {table.columns.map((c) => (
-                  <>
-                    <dt>
-                      <button type="button" class="plain" onClick={() => onInsert(c.name)}>
-                        <code>{c.name}</code>
-                      </button>{" "}
-                      <span class="quiet">{c.type}</span>
-                    </dt>
-                    <dd class="quiet">{c.comment}</dd>
-                  </>
-                ))}
-              </dl>
-            </details>
-          ))}
-        </div>
-      </details>
-      {!tables.length && !analyses.length && <p class="quiet">Nothing has this in its name or meaning.</p>}
-    </aside>
-  );
+  await save(await post("/api/sql/download", { sql, form }, signal), `stepscope.${form}`);
 }
 
 function Console({ schema }: { schema: Schema }): JSX.Element {
@@ -340,7 +237,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
           </section>
         )}
       </div>
-      <Aside schema={schema} onInsert={(word) => editor.current?.insert(word)} onQuery={query} />
+      <Names schema={schema} onInsert={(word) => editor.current?.insert(word)} onQuery={query} />
     </div>
   );
 }
