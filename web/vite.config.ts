@@ -6,6 +6,9 @@ const oxc = { jsx: { runtime: "automatic", importSource: "preact" } } as const; 
 
 const ON = { dark: "#14171a", faint: "light-dark(#14171a, #fff)" };
 
+/** Labels whose colours what is none of them has, in the order in which they are taken. */
+const SERIES = ["compute", "input", "python", "copy", "compile", "communication"];
+
 /** The colours of labels: variables, and classes for what has the colour, with a text on it that can be read. */
 function colours(): string {
   const all = [...Object.entries(looks), ["other", looks.unknown] as const];
@@ -16,10 +19,11 @@ function colours(): string {
     return `.class-${label} { ${paint.join(" ")}${on ? ` --on: ${on};` : ""} }\n${text}`;
   });
   const variables = all.map(([label, { light, dark }]) => `--${label}: light-dark(${light}, ${dark});`);
-  return `:root { ${variables.join(" ")} }\n${rules.join("")}`;
+  const series = SERIES.map((label, i) => `.series-${i} { --series: var(--${label}); }\n`);
+  return `:root { ${variables.join(" ")} }\n${rules.join("")}${series.join("")}`;
 }
 
-const define = { STEP_LABELS: JSON.stringify(Object.keys(looks)) };
+const define = { STEP_LABELS: JSON.stringify(Object.keys(looks)), SERIES: JSON.stringify(SERIES) };
 /** What the time of a step goes to comes from where the command line has it. */
 const labels: Plugin = {
   name: "labels",

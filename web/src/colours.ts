@@ -11,7 +11,7 @@ function classOf(name: string): string | null {
 /** The CSS class of a series, by its name and its place among the others. */
 export function colourOf(name: string, number: number): string {
   const known = classOf(name);
-  return known ? `class-${known}` : `series-${number % 6}`;
+  return known ? `class-${known}` : `series-${number % SERIES.length}`;
 }
 
 /** Hue of a kind without an order, far apart for texts that are alike: degrees for oklch(). */

@@ -4,8 +4,6 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { show } from "./scale";
 
-const COLOURS = ["--compute", "--input", "--python", "--copy", "--compile", "--communication"];
-
 export interface Curve {
   title: string;
   unit: string;
@@ -48,7 +46,7 @@ export function plot(
         { label: x.title, value: (_, value) => (value === null ? "–" : show(value, x.unit)) },
         ...curves.map((curve, i) => ({
           label: curve.title,
-          stroke: colour(COLOURS[i % COLOURS.length]!),
+          stroke: colour(`--${SERIES[i % SERIES.length]}`),
           width: 1.5,
           value: (_: uPlot, value: number | null) => (value === null ? "–" : show(value, curve.unit)),
         })),

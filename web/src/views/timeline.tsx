@@ -148,7 +148,7 @@ function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Elem
       <div class="tl-probe" ref={probe} aria-hidden="true">
         {classes}
         {["ink", "quiet", "edge", "paper", "card", "accent"].map((name) => (
-          <i class={`tl-${name}`} />
+          <i style={{ background: `var(--${name})` }} />
         ))}
       </div>
       <Details board={board} />
