@@ -5,7 +5,7 @@ use std::path::Path;
 use stepscope_core::error::Result;
 use stepscope_core::proto::messages::{GRAPH_DEF, Kind as Type, Message, RUN_METADATA};
 use stepscope_core::proto::text::walk_text;
-use stepscope_core::proto::walk::{Value, Visitor, Walked, walk};
+use stepscope_core::proto::walk::{Place, Value, Visitor, Walked, walk};
 use stepscope_core::proto::wire;
 
 /// Writes down its visits, with nested messages unfolded so that padded lengths do not show.
@@ -41,7 +41,7 @@ impl Visitor for Diary {
         self.0.push(format!("leave {}", container.name));
         Ok(())
     }
-    fn field(&mut self, container: &'static Message, number: u32, value: Value<'_>, _: u64) -> Result<()> {
+    fn field(&mut self, Place { container, number, .. }: Place, value: Value<'_>) -> Result<()> {
         let shown = match (container.by_number(number).map(|field| &field.kind), value) {
             (Some(Type::Message(inner)), Value::Bytes(bytes)) => unfold(inner, bytes),
             (_, value) => format!("{value:?}"),
@@ -49,10 +49,10 @@ impl Visitor for Diary {
         self.0.push(format!("{} {number} {shown}", container.name));
         Ok(())
     }
-    fn flawed(&mut self, _: &'static Message, _: u32, _: u64) -> Result<()> {
+    fn flawed(&mut self, _: Place) -> Result<()> {
         Ok(())
     }
-    fn broken(&mut self, container: &'static Message, number: u32, _: u64, _: &str) -> Result<()> {
+    fn broken(&mut self, Place { container, number, .. }: Place, _: &str) -> Result<()> {
         self.0.push(format!("broken {} {number}", container.name));
         Ok(())
     }

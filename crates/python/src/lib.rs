@@ -176,50 +176,44 @@ fn hash_bytes(py: Python<'_>, data: Vec<u8>) -> PyResult<String> {
 }
 
 #[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("DECODER_VERSION", stepscope_core::DECODER_VERSION)?;
-    module.add("MOST_PX", stepscope_core::lod::cells::MOST_PX)?;
-    module.add("CoreError", module.py().get_type::<CoreError>())?;
-    module.add_class::<Input>()?;
-    module.add_class::<Stream>()?;
-    module.add_class::<Store>()?;
-    module.add_class::<lod::Lod>()?;
-    module.add_class::<lod::Sums>()?;
-    module.add_function(wrap_pyfunction!(classes::slice_class, module)?)?;
-    module.add_function(wrap_pyfunction!(classes::slice_label, module)?)?;
-    module.add_function(wrap_pyfunction!(classes::collective_kind, module)?)?;
-    module.add_function(wrap_pyfunction!(classes::class_rules, module)?)?;
-    module.add_class::<replay::Replay>()?;
-    module.add_class::<spans::Spans>()?;
-    module.add_class::<steps::Pieces>()?;
-    module.add_class::<steps::StepSums>()?;
-    module.add_function(wrap_pyfunction!(steps::sweep_steps, module)?)?;
-    module.add_function(wrap_pyfunction!(steps::thread_segments, module)?)?;
-    module.add_function(wrap_pyfunction!(steps::ops_in_calls, module)?)?;
-    module.add_function(wrap_pyfunction!(steps::innermost_slices, module)?)?;
-    module.add_class::<checkpoint::Checkpoint>()?;
-    module.add_class::<tfprof::Tfprof>()?;
-    module.add_class::<tfprof::TfprofOptions>()?;
-    module.add_class::<tfprof_views::ViewStream>()?;
-    module.add_function(wrap_pyfunction!(tfprof_views::tfprof_views, module)?)?;
-    module.add_function(wrap_pyfunction!(decode, module)?)?;
-    module.add_function(wrap_pyfunction!(build, module)?)?;
-    module.add_function(wrap_pyfunction!(sniff, module)?)?;
-    module.add_function(wrap_pyfunction!(checkpoint::is_checkpoint_index, module)?)?;
-    module.add_function(wrap_pyfunction!(open, module)?)?;
-    module.add_function(wrap_pyfunction!(event_file::event_messages, module)?)?;
-    module.add_function(wrap_pyfunction!(hlo::hlo_summaries, module)?)?;
-    module.add_function(wrap_pyfunction!(hlo::hlo_tables, module)?)?;
-    module.add_function(wrap_pyfunction!(hlo::hlo_module, module)?)?;
-    module.add_function(wrap_pyfunction!(hlo::hlo_diff, module)?)?;
-    module.add_function(wrap_pyfunction!(layout::layered_layout, module)?)?;
-    module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
-    module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
-    module.add_function(wrap_pyfunction!(lod::write_lod, module)?)?;
-    module.add_function(wrap_pyfunction!(pickle::unpickle, module)?)?;
-    module.add_function(wrap_pyfunction!(stack_slices::stack_slices, module)?)?;
-    module.add_function(wrap_pyfunction!(streams::arrow_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(pprof::pprof, module)?)?;
-    module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;
-    module.add_function(wrap_pyfunction!(hash_file, module)?)
+mod _core {
+    use super::CoreError;
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    const DECODER_VERSION: u32 = stepscope_core::DECODER_VERSION;
+    #[pymodule_export]
+    const MOST_PX: u32 = stepscope_core::lod::cells::MOST_PX;
+    #[pymodule_export]
+    use crate::{
+        build,
+        checkpoint::{Checkpoint, is_checkpoint_index},
+        classes::{class_rules, collective_kind, slice_class, slice_label},
+        decode,
+        event_file::event_messages,
+        hash_bytes, hash_file,
+        hlo::{hlo_diff, hlo_module, hlo_summaries, hlo_tables},
+        input::Input,
+        layout::layered_layout,
+        lod::{Lod, Sums, write_lod},
+        open,
+        parquet::write_parquet,
+        pickle::unpickle,
+        pprof::pprof,
+        replay::Replay,
+        sniff,
+        spans::Spans,
+        stack_slices::stack_slices,
+        steps::{Pieces, StepSums, innermost_slices, ops_in_calls, sweep_steps, thread_segments},
+        store::{Store, Stream},
+        streams::arrow_stream,
+        tfprof::{Tfprof, TfprofOptions},
+        tfprof_views::{ViewStream, tfprof_views},
+        timeline::tf_timeline,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("CoreError", module.py().get_type::<CoreError>())
+    }
 }

@@ -54,15 +54,12 @@ impl Replay {
             may_join,
             kinds: std::mem::take(&mut reading.called),
         };
-        for batch in batches(slices)? {
-            let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            free(py, || reading.slices(&mut found, &batch))?;
-            py.check_signals()?;
-        }
-        for batch in batches(arrows)? {
-            let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            free(py, || reading.arrows(&mut found, &batch))?;
-            py.check_signals()?;
+        for (table, take) in [(slices, Reading::slices as Take), (arrows, Reading::arrows)] {
+            for batch in batches(table)? {
+                let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+                free(py, || take(&reading, &mut found, &batch))?;
+                py.check_signals()?;
+            }
         }
         let graph = while_wanted(py, |wanted| {
             for track in &mut found.tracks {
@@ -153,6 +150,9 @@ struct Reading {
     kinds: HashMap<i64, usize>,
     called: Vec<Kind>,
 }
+
+/// Takes a batch of a table.
+type Take = fn(&Reading, &mut Recording, &RecordBatch) -> Result<()>;
 
 impl Reading {
     fn of(on_devices: &HashMap<i64, bool>, kinds: &HashMap<i64, Called>) -> Reading {

@@ -4,10 +4,13 @@ use crate::input::Input;
 use crate::{free, lock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use stepscope_core::error::Result;
 use stepscope_core::formats::checkpoint::Checkpoint;
 use stepscope_tfprof::flops::Arithmetic;
+use stepscope_tfprof::model::Model;
 use stepscope_tfprof::options::{self, Options};
 use stepscope_tfprof::outline::Row;
 use stepscope_tfprof::{Session, flops, meanings, read, write_profile};
@@ -101,6 +104,21 @@ type Stack = Vec<(String, i64, String)>;
 type Ran = (String, String, (String, String), Vec<String>, i64, Stack, Vec<String>, Vec<Step>);
 type Shown = (String, Vec<String>, Vec<(String, Vec<u8>)>);
 
+impl Tfprof {
+    /// Changes the model, without the GIL: what was answered about it before is forgotten.
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Model) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        free(py, || {
+            let mut session = lock(&self.0);
+            session.changed();
+            work(&mut session.model)
+        })
+    }
+}
+
 #[pymethods]
 impl Tfprof {
     #[new]
@@ -110,38 +128,22 @@ impl Tfprof {
 
     fn add_graph(&self, py: Python<'_>, input: &Bound<'_, Input>) -> PyResult<u64> {
         let input = input.get();
-        free(py, || {
-            let mut session = lock(&self.0);
-            session.changed();
-            read::graph(&mut session.model, &input.0)
-        })
+        self.change(py, |model| read::graph(model, &input.0))
     }
 
     fn add_run_metadata(&self, py: Python<'_>, step: i64, input: &Bound<'_, Input>) -> PyResult<bool> {
         let input = input.get();
-        free(py, || {
-            let mut session = lock(&self.0);
-            session.changed();
-            read::run_metadata(&mut session.model, step, &input.0)
-        })
+        self.change(py, |model| read::run_metadata(model, step, &input.0))
     }
 
     fn add_op_log(&self, py: Python<'_>, input: &Bound<'_, Input>) -> PyResult<u64> {
         let input = input.get();
-        free(py, || {
-            let mut session = lock(&self.0);
-            session.changed();
-            read::op_log(&mut session.model, &input.0)
-        })
+        self.change(py, |model| read::op_log(model, &input.0))
     }
 
     fn add_profile(&self, py: Python<'_>, input: &Bound<'_, Input>) -> PyResult<u64> {
         let input = input.get();
-        free(py, || {
-            let mut session = lock(&self.0);
-            session.changed();
-            read::profile(&mut session.model, &input.0)
-        })
+        self.change(py, |model| read::profile(model, &input.0))
     }
 
     fn add_checkpoint(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
@@ -176,12 +178,8 @@ impl Tfprof {
                 })
                 .collect(),
         };
-        free(py, || {
-            let rows: Vec<read::Ran> = rows.into_iter().map(row).collect();
-            let mut session = lock(&self.0);
-            session.changed();
-            read::ran(&mut session.model, &steps, &rows)
-        })
+        let rows: Vec<read::Ran> = rows.into_iter().map(row).collect();
+        self.change(py, |model| read::ran(model, &steps, &rows))
     }
 
     #[getter]
@@ -194,16 +192,9 @@ impl Tfprof {
         lock(&self.0).model.keeps_shapes = true;
     }
 
-    fn fill_flops(
-        &self,
-        py: Python<'_>,
-    ) -> PyResult<(u64, u64, std::collections::BTreeMap<String, u64>, u64)> {
-        free(py, || {
-            let mut session = lock(&self.0);
-            session.changed();
-            let counted = flops::fill(&mut session.model);
-            Ok((counted.counted, counted.unknown, counted.without_formula, counted.not_in_graph))
-        })
+    fn fill_flops(&self, py: Python<'_>) -> PyResult<(u64, u64, BTreeMap<String, u64>, u64)> {
+        let counted = self.change(py, |model| Ok(flops::fill(model)))?;
+        Ok((counted.counted, counted.unknown, counted.without_formula, counted.not_in_graph))
     }
 
     #[staticmethod]
@@ -241,9 +232,7 @@ impl Tfprof {
 
     fn show(&self, py: Python<'_>, view: &str, options: &TfprofOptions) -> PyResult<Shown> {
         let options = &options.0;
-        if !["scope", "graph", "op", "code"].contains(&view) {
-            return Err(PyValueError::new_err(format!("no view is called {view}")));
-        }
+        known(view)?;
         let answer = free(py, || lock(&self.0).show(view, options))?;
         Ok((answer.text, answer.warnings, answer.files))
     }
@@ -255,9 +244,7 @@ impl Tfprof {
         view: &str,
         options: &TfprofOptions,
     ) -> PyResult<(Vec<Line>, Vec<String>)> {
-        if !["scope", "graph", "op", "code"].contains(&view) {
-            return Err(PyValueError::new_err(format!("no view is called {view}")));
-        }
+        known(view)?;
         let options = &options.0;
         let (rows, warnings) = free(py, || lock(&self.0).outline(view, options))?;
         let line = |row: Row| {
@@ -271,5 +258,12 @@ impl Tfprof {
     fn advise(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
         let answer = free(py, || lock(&self.0).advise())?;
         Ok((answer.text, answer.warnings))
+    }
+}
+
+fn known(view: &str) -> PyResult<()> {
+    match view {
+        "scope" | "graph" | "op" | "code" => Ok(()),
+        _ => Err(PyValueError::new_err(format!("no view is called {view}"))),
     }
 }

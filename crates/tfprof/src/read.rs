@@ -20,7 +20,7 @@ use stepscope_core::input::Input;
 use stepscope_core::proto::messages::Message;
 use stepscope_core::proto::probe::{self, Form};
 use stepscope_core::proto::text::walk_text;
-use stepscope_core::proto::walk::{Visitor, Walked, walk};
+use stepscope_core::proto::walk::{Place, Visitor, Walked, walk};
 use stepscope_core::proto::wire::Field;
 
 /// Largest op log or profile.
@@ -52,9 +52,10 @@ struct Losses {
 }
 
 impl Losses {
-    fn add(&mut self, offset: u64) {
+    fn add(&mut self, at: Place) -> Result<()> {
         self.broken += 1;
-        self.first.get_or_insert(offset);
+        self.first.get_or_insert(at.offset);
+        Ok(())
     }
 
     fn report(&self, what: &str, model: &mut Model) {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::proto::messages::{Field, Kind, Message};
 use crate::proto::stream::Source;
 use crate::proto::token::{Cursor, Piece, Stop, Wire, encode, is_space, push_varint};
-use crate::proto::walk::{DEPTH_LIMIT, Damage, UNIT_LIMIT, Value, Visitor, Walked};
+use crate::proto::walk::{DEPTH_LIMIT, Damage, Place, UNIT_LIMIT, Value, Visitor, Walked};
 use std::io::Read;
 
 /// Longest name, number or string.
@@ -88,6 +88,11 @@ struct Frame {
 }
 
 impl Frame {
+    /// Where it is in the container around it.
+    fn place(&self, container: &'static Message) -> Place {
+        Place { container, number: self.number, offset: self.offset }
+    }
+
     fn holds(&self) -> Holds {
         match self.message {
             None => Holds::Nothing,
@@ -143,7 +148,7 @@ impl Parser {
                 Holds::Container(message) => visitor.leave(message)?,
                 Holds::Bytes => {
                     if let Some(Holds::Container(around)) = self.frames.last().map(Frame::holds) {
-                        visitor.broken(around, frame.number, frame.offset, seen)?;
+                        visitor.broken(frame.place(around), seen)?;
                     }
                 }
                 Holds::Nothing => {}
@@ -325,20 +330,19 @@ impl Parser {
         if let Some(Holds::Container(container)) = self.frames.last().map(Frame::holds)
             && flawed
         {
-            visitor.flawed(container, field.number, offset)?;
+            visitor.flawed(Place { container, number: field.number, offset })?;
         }
         self.flawed |= flawed;
         match self.frames.last().map(Frame::holds) {
-            Some(Holds::Container(container)) => match value {
-                Wire::Varint(value) => {
-                    visitor.field(container, field.number, Value::Varint(value), offset)?
+            Some(Holds::Container(container)) => {
+                let at = Place { container, number: field.number, offset };
+                match value {
+                    Wire::Varint(value) => visitor.field(at, Value::Varint(value))?,
+                    Wire::Bytes => visitor.field(at, Value::Bytes(&self.scratch))?,
+                    // No container has a floating-point field.
+                    Wire::Fixed32(_) | Wire::Fixed64(_) | Wire::Nothing => {}
                 }
-                Wire::Bytes => {
-                    visitor.field(container, field.number, Value::Bytes(&self.scratch), offset)?;
-                }
-                // No container has a floating-point field.
-                Wire::Fixed32(_) | Wire::Fixed64(_) | Wire::Nothing => {}
-            },
+            }
             Some(Holds::Bytes) => {
                 self.write(field.number, &value);
                 if self.out.len() as u64 > UNIT_LIMIT {
@@ -409,9 +413,9 @@ impl Parser {
             Holds::Bytes => match self.frames.last().map(Frame::holds) {
                 Some(Holds::Container(around)) => {
                     if self.flawed {
-                        visitor.flawed(around, frame.number, frame.offset)?;
+                        visitor.flawed(frame.place(around))?;
                     }
-                    visitor.field(around, frame.number, Value::Bytes(&self.out), frame.offset)?;
+                    visitor.field(frame.place(around), Value::Bytes(&self.out))?;
                 }
                 _ => {
                     let mut length = self.out.len() - frame.start - LENGTH_BYTES;

@@ -35,9 +35,27 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Takes what a walk finds. `number` is the field's number in `container`, `offset` its place.
+/// Where a walk is.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// The innermost container.
+    pub container: &'static Message,
+    /// Number of the field in it.
+    pub number: u32,
+    /// Offset of the field.
+    pub offset: u64,
+}
+
+impl Place {
+    /// Whether it is this field of the message of that name.
+    pub fn is(self, container: &str, number: u32) -> bool {
+        self.container.name == container && self.number == number
+    }
+}
+
+/// Takes what a walk finds.
 pub trait Visitor {
-    /// A container begins in field `number` of the one around it.
+    /// A container begins, in this field of the one around it.
     fn enter(&mut self, _container: &'static Message, _number: u32, _offset: u64) -> Result<()> {
         Ok(())
     }
@@ -46,17 +64,11 @@ pub trait Visitor {
         Ok(())
     }
     /// A field of the innermost container.
-    fn field(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        offset: u64,
-    ) -> Result<()>;
+    fn field(&mut self, at: Place, value: Value<'_>) -> Result<()>;
     /// The field that comes next holds text that is not UTF-8; protobuf refuses it, we repair it.
-    fn flawed(&mut self, container: &'static Message, number: u32, offset: u64) -> Result<()>;
+    fn flawed(&mut self, at: Place) -> Result<()>;
     /// A field of the innermost container that could not be read; the walk goes on if it can.
-    fn broken(&mut self, container: &'static Message, number: u32, offset: u64, seen: &str) -> Result<()>;
+    fn broken(&mut self, at: Place, seen: &str) -> Result<()>;
 }
 
 /// Where a walk had to stop before the end.
@@ -135,12 +147,9 @@ fn damage(offset: u64, seen: &str) -> Trouble {
 /// A field whose tag was read.
 #[derive(Clone, Copy)]
 struct Found {
-    container: &'static Message,
+    at: Place,
     /// What the container holds in it; None for a number that it does not know.
     kind: Option<&'static Type>,
-    number: u32,
-    /// Offset of the tag.
-    offset: u64,
 }
 
 impl Walk<'_> {
@@ -183,8 +192,8 @@ impl Walk<'_> {
         let ahead = &ahead[..ahead.len().min(left)];
         let mut at = 0;
         let (number, wire_type) = wire::tag(ahead, &mut at).map_err(|seen| damage(offset, seen))?;
-        let found =
-            Found { container, kind: container.by_number(number).map(|field| &field.kind), number, offset };
+        let kind = container.by_number(number).map(|field| &field.kind);
+        let found = Found { at: Place { container, number, offset }, kind };
         match wire_type {
             0 => {
                 let value = wire::varint(ahead, &mut at);
@@ -226,8 +235,7 @@ impl Walk<'_> {
 
     fn number(&mut self, found: Found, value: u64, visitor: &mut dyn Visitor) -> Step {
         if matches!(found.kind, Some(Type::Int | Type::Bool | Type::Enum(_))) {
-            let value = Value::Varint(value);
-            visitor.field(found.container, found.number, value, found.offset)?;
+            visitor.field(found.at, Value::Varint(value))?;
         } else {
             self.walked.unknown_fields += 1;
         }
@@ -238,9 +246,9 @@ impl Walk<'_> {
     fn too_long(&mut self, found: Found, visitor: &mut dyn Visitor) -> Step {
         let seen = "a field that reaches past the end of what holds it";
         if !matches!(found.kind, None | Some(Type::Unread)) {
-            visitor.broken(found.container, found.number, found.offset, seen)?;
+            visitor.broken(found.at, seen)?;
         }
-        Err(damage(found.offset, seen))
+        Err(damage(found.at.offset, seen))
     }
 
     /// A field of `length` bytes, which begin at the cursor: entered, read whole or skipped.
@@ -248,16 +256,16 @@ impl Walk<'_> {
         match found.kind {
             Some(Type::Message(inner)) if inner.container => {
                 if self.open.len() >= DEPTH_LIMIT {
-                    return Err(damage(found.offset, "messages nested too deep"));
+                    return Err(damage(found.at.offset, "messages nested too deep"));
                 }
-                visitor.enter(inner, found.number, found.offset)?;
+                visitor.enter(inner, found.at.number, found.at.offset)?;
                 self.open.push((inner, self.source.offset() + length));
                 Ok(())
             }
             Some(Type::Message(_) | Type::Text | Type::Bytes) => self.unit(found, length, visitor),
             other => {
                 // No container has numbers one after the other that a reader needs.
-                let field = found.container.by_number(found.number);
+                let field = found.at.container.by_number(found.at.number);
                 let known = matches!(other, Some(Type::Unread)) || field.is_some_and(|field| field.repeated);
                 self.walked.unknown_fields += u64::from(!known);
                 self.skip(found, length)
@@ -268,22 +276,22 @@ impl Walk<'_> {
     fn skip(&mut self, found: Found, length: u64) -> Step {
         match self.source.skip(length)? {
             true => Ok(()),
-            false => Err(Trouble::Damage(cut(found.offset, found.container.name))),
+            false => Err(Trouble::Damage(cut(found.at.offset, found.at.container.name))),
         }
     }
 
     /// Reads a field whole, checks it, hands it on.
     fn unit(&mut self, found: Found, length: u64, visitor: &mut dyn Visitor) -> Step {
-        let Found { container, kind, number, offset } = found;
+        let Found { at, kind } = found;
         if length > UNIT_LIMIT {
             let seen = "a field too large to be read whole";
-            visitor.broken(container, number, offset, seen)?;
+            visitor.broken(at, seen)?;
             return self.skip(found, length);
         }
         let bytes = self.source.peek(length as usize)?;
         if (bytes.len() as u64) < length {
-            visitor.broken(container, number, offset, "the file ends inside it")?;
-            return Err(Trouble::Damage(cut(offset, container.name)));
+            visitor.broken(at, "the file ends inside it")?;
+            return Err(Trouble::Damage(cut(at.offset, at.container.name)));
         }
         let bytes = &bytes[..length as usize];
         let checked = match kind {
@@ -297,11 +305,11 @@ impl Walk<'_> {
             Ok(checked) => {
                 self.walked.unknown_fields += checked.unknown_fields;
                 if checked.flawed {
-                    visitor.flawed(container, number, offset)?;
+                    visitor.flawed(at)?;
                 }
-                visitor.field(container, number, Value::Bytes(bytes), offset)?;
+                visitor.field(at, Value::Bytes(bytes))?;
             }
-            Err(seen) => visitor.broken(container, number, offset, seen)?,
+            Err(seen) => visitor.broken(at, seen)?,
         }
         self.source.consume(length as usize);
         Ok(())

@@ -6,8 +6,8 @@ use crate::model::{Model, Source};
 use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::formats::graph::node_def::NodeDef;
 use stepscope_core::input::Input;
-use stepscope_core::proto::messages::{GRAPH_DEF, META_GRAPH_DEF, Message, SAVED_MODEL};
-use stepscope_core::proto::walk::{Value, Visitor};
+use stepscope_core::proto::messages::{GRAPH_DEF, META_GRAPH_DEF, SAVED_MODEL};
+use stepscope_core::proto::walk::{Place, Value, Visitor};
 use stepscope_core::proto::wire::Fields;
 
 /// A larger tensor of a constant is not kept, unless the whole graph is to be written out again.
@@ -50,33 +50,25 @@ struct Graph<'a> {
 }
 
 impl Visitor for Graph<'_> {
-    fn field(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        offset: u64,
-    ) -> Result<()> {
+    fn field(&mut self, at: Place, value: Value<'_>) -> Result<()> {
         // Bodies of functions are graphs of their own, which tfprof does not look into.
-        if container.name == "GraphDef" && number == 1 {
+        if at.is("GraphDef", 1) {
             self.seen += 1;
             let node = NodeDef::read(value.bytes());
             // Other messages of TensorFlow have the same wire format, RunMetadata for example.
             if node.op.is_empty() && node.name.chars().any(char::is_control) {
                 let seen = "a node without an op, whose name is no text: another message than a graph";
-                return Err(Error::at(Kind::NotThisFormat, offset, seen));
+                return Err(Error::at(Kind::NotThisFormat, at.offset, seen));
             }
             self.added.extend(add(self.model, node));
         }
         Ok(())
     }
-    fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
-        self.losses.add(offset);
-        Ok(())
+    fn flawed(&mut self, at: Place) -> Result<()> {
+        self.losses.add(at)
     }
-    fn broken(&mut self, _: &'static Message, _: u32, offset: u64, _: &str) -> Result<()> {
-        self.losses.add(offset);
-        Ok(())
+    fn broken(&mut self, at: Place, _: &str) -> Result<()> {
+        self.losses.add(at)
     }
 }
 

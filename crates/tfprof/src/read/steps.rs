@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use stepscope_core::error::Result;
 use stepscope_core::input::Input;
 use stepscope_core::proto::messages::{Message, RUN_METADATA, STEP_STATS};
-use stepscope_core::proto::walk::{Value, Visitor};
+use stepscope_core::proto::walk::{Place, Value, Visitor};
 use stepscope_core::proto::wire::{Field, Fields};
 
 /// Adds what a step did. Returns false when the file has no step statistics.
@@ -49,21 +49,15 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
             }
             Ok(())
         }
-        fn field(
-            &mut self,
-            container: &'static Message,
-            number: u32,
-            value: Value<'_>,
-            offset: u64,
-        ) -> Result<()> {
-            match (container.name, number) {
+        fn field(&mut self, at: Place, value: Value<'_>) -> Result<()> {
+            match (at.container.name, at.number) {
                 ("DeviceStepStats", 1) => {
                     let name = String::from_utf8_lossy(value.bytes());
                     self.device = Some(name.to_ascii_lowercase());
                 }
                 ("DeviceStepStats", 2) => match &self.device {
                     Some(device) => {
-                        execution(self.model, self.step, device, value.bytes(), offset)?;
+                        execution(self.model, self.step, device, value.bytes(), at.offset)?;
                     }
                     None => self.waiting.push(value.bytes().to_vec()),
                 },
@@ -71,13 +65,11 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
             }
             Ok(())
         }
-        fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
-            self.losses.add(offset);
-            Ok(())
+        fn flawed(&mut self, at: Place) -> Result<()> {
+            self.losses.add(at)
         }
-        fn broken(&mut self, _: &'static Message, _: u32, offset: u64, _: &str) -> Result<()> {
-            self.losses.add(offset);
-            Ok(())
+        fn broken(&mut self, at: Place, _: &str) -> Result<()> {
+            self.losses.add(at)
         }
     }
     let mut visitor = Step {

@@ -6,7 +6,7 @@ use stepscope_core::input::Input;
 use stepscope_core::proto::messages::{Message, RUN_METADATA, STEP_STATS};
 use stepscope_core::proto::probe::{self, Form};
 use stepscope_core::proto::text::walk_text;
-use stepscope_core::proto::walk::{Value, Visitor, walk};
+use stepscope_core::proto::walk::{Place, Value, Visitor, walk};
 
 /// A `DeviceStepStats`.
 #[derive(Debug, Default)]
@@ -83,11 +83,11 @@ impl Visitor for Found {
         Ok(())
     }
 
-    fn field(&mut self, container: &'static Message, number: u32, value: Value<'_>, _: u64) -> Result<()> {
-        if container.name == "DeviceStepStats"
+    fn field(&mut self, at: Place, value: Value<'_>) -> Result<()> {
+        if at.container.name == "DeviceStepStats"
             && let Some(device) = self.devices.last_mut()
         {
-            match number {
+            match at.number {
                 1 => device.name = text(value.bytes()),
                 2 => device.nodes.push(node(value.bytes())),
                 _ => {}
@@ -96,15 +96,15 @@ impl Visitor for Found {
         Ok(())
     }
 
-    fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
-        self.damage.get_or_insert((offset, "text that is not UTF-8".into()));
+    fn flawed(&mut self, at: Place) -> Result<()> {
+        self.damage.get_or_insert((at.offset, "text that is not UTF-8".into()));
         Ok(())
     }
 
-    fn broken(&mut self, container: &'static Message, number: u32, offset: u64, seen: &str) -> Result<()> {
-        if (container.name, number) == ("DeviceStepStats", 2) {
+    fn broken(&mut self, at: Place, seen: &str) -> Result<()> {
+        if at.is("DeviceStepStats", 2) {
             self.lost += 1;
-            self.damage.get_or_insert((offset, seen.into()));
+            self.damage.get_or_insert((at.offset, seen.into()));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::merge::merge;
 use super::notes;
 use super::origin;
 use super::piece::{Delta, Flaw, Flaws, Piece};
-use super::rows::{Event, Rows, step_number};
+use super::rows::{Event, Rows, Sinks, step_number};
 use crate::classes::{Task, task};
 use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use crate::error::Result;
@@ -173,7 +173,8 @@ impl<'w> Committer<'w> {
             let offset = at + record.offset as u64;
             let mut event =
                 Event { record, codes: &mut codes, args, ts_ps: record.ts_ps.saturating_add(shift), offset };
-            self.rows.take(&mut event, self.needs.tables, self.writer, &mut self.flaws)?;
+            let mut into = Sinks { writer: self.writer, flaws: &mut self.flaws, tables: self.needs.tables };
+            self.rows.take(&mut event, &mut into)?;
             before.resize(self.rows.spans.done.len(), record.slices_before);
         }
         let all = slices.len();

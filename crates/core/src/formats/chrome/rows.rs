@@ -60,18 +60,22 @@ pub struct Event<'a> {
     pub offset: u64,
 }
 
+/// What takes rows, and what is wrong with events.
+pub struct Sinks<'a> {
+    /// Where rows go.
+    pub writer: &'a mut Writer,
+    /// What was wrong.
+    pub flaws: &'a mut Flaws,
+    /// False when nobody will look at instants, counters and flows.
+    pub tables: bool,
+}
+
 impl Rows {
-    /// Takes a record. `tables` is false when nobody will look at instants, counters and flows.
-    pub fn take(
-        &mut self,
-        event: &mut Event<'_>,
-        tables: bool,
-        writer: &mut Writer,
-        flaws: &mut Flaws,
-    ) -> Result<()> {
+    /// Takes a record.
+    pub fn take(&mut self, event: &mut Event<'_>, into: &mut Sinks<'_>) -> Result<()> {
         let phase = event.record.phase;
         if phase != b'M' {
-            writer.facts.cover(event.ts_ps, event.ts_ps);
+            into.writer.facts.cover(event.ts_ps, event.ts_ps);
         }
         match phase {
             b'M' => {
@@ -81,31 +85,23 @@ impl Rows {
             }
             b'B' | b'E' => {
                 let track = event.codes.map_track(event.record.track, &mut self.tracks)?;
-                self.end(event, track, phase == b'B', false, writer, flaws);
+                self.end(event, track, phase == b'B', false, into);
                 Ok(())
             }
             b'b' | b'e' | b'S' | b'F' => {
                 let begin = matches!(phase, b'b' | b'S');
                 let track = self.sequence(event, begin)?;
-                self.end(event, track, begin, true, writer, flaws);
+                self.end(event, track, begin, true, into);
                 Ok(())
             }
-            b's' | b't' | b'f' => self.flow(event, tables, writer),
-            b'C' => self.counter(event, tables, writer, flaws),
-            _ => self.instant(event, tables, writer, flaws),
+            b's' | b't' | b'f' => self.flow(event, into),
+            b'C' => self.counter(event, into),
+            _ => self.instant(event, into),
         }
     }
 
-    fn end(
-        &mut self,
-        event: &mut Event<'_>,
-        track: u32,
-        begin: bool,
-        by_name: bool,
-        writer: &mut Writer,
-        flaws: &mut Flaws,
-    ) {
-        let record = event.record;
+    fn end(&mut self, event: &mut Event<'_>, track: u32, begin: bool, by_name: bool, into: &mut Sinks<'_>) {
+        let (record, writer) = (event.record, &mut *into.writer);
         self.tracks.reach(track, event.ts_ps);
         let end = End {
             begin,
@@ -119,7 +115,7 @@ impl Rows {
             args: event.args.to_vec(),
             offset: event.offset,
         };
-        self.spans.take(track, by_name, end, flaws);
+        self.spans.take(track, by_name, end, into.flaws);
     }
 
     /// Fills `key` with what makes an id unique beside its process.
@@ -177,13 +173,13 @@ impl Rows {
 
     /// Stations of one arrow share category, scope and id. A second start under an id that has one
     /// begins another arrow.
-    fn flow(&mut self, event: &mut Event<'_>, tables: bool, writer: &mut Writer) -> Result<()> {
+    fn flow(&mut self, event: &mut Event<'_>, into: &mut Sinks<'_>) -> Result<()> {
         let record = event.record;
         let track = event.codes.map_track(record.track, &mut self.tracks)?;
         self.tracks.reach(track, event.ts_ps);
         // An arrow that a slice declares is no event of its own.
         self.arrows.events += u64::from(record.id_scope != b'b');
-        if !tables {
+        if !into.tables {
             return Ok(());
         }
         self.arrows.rows += 1;
@@ -218,16 +214,10 @@ impl Rows {
             Cell::I64(event.ts_ps),
             notes::args_cell(event.args),
         ];
-        writer.row(Table::Flow, &cells).map(drop)
+        into.writer.row(Table::Flow, &cells).map(drop)
     }
 
-    fn counter(
-        &mut self,
-        event: &mut Event<'_>,
-        tables: bool,
-        writer: &mut Writer,
-        flaws: &mut Flaws,
-    ) -> Result<()> {
+    fn counter(&mut self, event: &mut Event<'_>, into: &mut Sinks<'_>) -> Result<()> {
         let record = event.record;
         let (name, id) = (event.codes.word(record.name).unwrap_or(b""), event.codes.id(record.id));
         let id = id.as_deref().map(str::as_bytes);
@@ -241,7 +231,7 @@ impl Rows {
                 return;
             }
             rows += 1;
-            if !tables || result.is_err() {
+            if !into.tables || result.is_err() {
                 return;
             }
             let text = std::str::from_utf8(text).unwrap_or("").trim();
@@ -256,25 +246,19 @@ impl Rows {
                 Cell::I64(event.ts_ps),
                 value.map_or(Cell::Null, Cell::F64),
             ];
-            result = writer.row(Table::Counter, &cells).map(drop);
+            result = into.writer.row(Table::Counter, &cells).map(drop);
         });
         if rows == 0 {
             self.lost += 1;
-            flaws.add(Flaw::CounterWithoutValue, event.offset);
+            into.flaws.add(Flaw::CounterWithoutValue, event.offset);
         } else {
             self.counters.events += 1;
-            self.counters.rows += if tables { rows } else { 0 };
+            self.counters.rows += if into.tables { rows } else { 0 };
         }
         result
     }
 
-    fn instant(
-        &mut self,
-        event: &mut Event<'_>,
-        tables: bool,
-        writer: &mut Writer,
-        flaws: &mut Flaws,
-    ) -> Result<()> {
+    fn instant(&mut self, event: &mut Event<'_>, into: &mut Sinks<'_>) -> Result<()> {
         let record = event.record;
         let kind = match record.phase {
             b'i' | b'I' => "instant",
@@ -288,7 +272,7 @@ impl Rows {
             b'(' | b')' => "context",
             b'n' | b'T' | b'p' => "async",
             _ => {
-                flaws.add(Flaw::UnknownPhase, event.offset);
+                into.flaws.add(Flaw::UnknownPhase, event.offset);
                 "unknown"
             }
         };
@@ -298,7 +282,7 @@ impl Rows {
         };
         self.tracks.reach(track, event.ts_ps);
         self.instants.events += 1;
-        if !tables {
+        if !into.tables {
             return Ok(());
         }
         self.instants.rows += 1;
@@ -313,7 +297,7 @@ impl Rows {
             Cell::I64(event.ts_ps),
             notes::args_cell(event.args),
         ];
-        writer.row(Table::Instant, &cells).map(drop)
+        into.writer.row(Table::Instant, &cells).map(drop)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::json::write::{Object, push_array, push_text};
 use crate::proto::messages::{GRAPH_DEF, META_GRAPH_DEF, Message, SAVED_MODEL, data_type_name};
 use crate::proto::probe::{self, Form};
 use crate::proto::text::walk_text;
-use crate::proto::walk::{Damage, Value, Visitor, Walked, walk};
+use crate::proto::walk::{Damage, Place, Value, Visitor, Walked, walk};
 use crate::store::{Effect, Options, Writer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -97,25 +97,19 @@ impl Visitor for GraphFile<'_> {
         Ok(())
     }
 
-    fn field(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        _offset: u64,
-    ) -> Result<()> {
+    fn field(&mut self, at: Place, value: Value<'_>) -> Result<()> {
         self.parts += 1;
-        self.graphs.field(self.writer, container, number, value)
+        self.graphs.field(self.writer, at.container, at.number, value)
     }
 
-    fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
-        self.graphs.flawed(self.writer, offset);
+    fn flawed(&mut self, at: Place) -> Result<()> {
+        self.graphs.flawed(self.writer, at.offset);
         Ok(())
     }
 
-    fn broken(&mut self, container: &'static Message, _number: u32, offset: u64, seen: &str) -> Result<()> {
+    fn broken(&mut self, at: Place, seen: &str) -> Result<()> {
         self.parts += 1;
-        self.graphs.broken(self.writer, container, offset, seen);
+        self.graphs.broken(self.writer, at.container, at.offset, seen);
         Ok(())
     }
 }

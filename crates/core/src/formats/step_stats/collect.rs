@@ -10,7 +10,7 @@ use crate::formats::graph::Graphs;
 use crate::formats::graph::attr::fields;
 use crate::formats::graph::node_def::NodeDef;
 use crate::proto::messages::Message;
-use crate::proto::walk::{Value, Visitor};
+use crate::proto::walk::{Place, Value, Visitor};
 use crate::proto::wire::Fields;
 use crate::store::pool::Pool;
 use crate::store::{Effect, Options, Writer};
@@ -235,16 +235,10 @@ impl Visitor for Collector<'_> {
         Ok(())
     }
 
-    fn field(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        value: Value<'_>,
-        offset: u64,
-    ) -> Result<()> {
+    fn field(&mut self, at: Place, value: Value<'_>) -> Result<()> {
         self.parts += 1;
-        let bytes = value.bytes();
-        match (container.name, number) {
+        let (bytes, offset) = (value.bytes(), at.offset);
+        match (at.container.name, at.number) {
             ("DeviceStepStats", 1) => {
                 if let Some(entry) = self.found.entries.last_mut() {
                     entry.device = String::from_utf8_lossy(bytes).into_owned();
@@ -280,33 +274,33 @@ impl Visitor for Collector<'_> {
                 }
             }
             _ => {
-                if (container.name, number) == ("GraphDef", 1) {
+                if at.is("GraphDef", 1) {
                     self.receiver(bytes);
                 }
-                self.graphs.field(self.writer, container, number, value)?;
+                self.graphs.field(self.writer, at.container, at.number, value)?;
             }
         }
         Ok(())
     }
 
-    fn flawed(&mut self, container: &'static Message, number: u32, offset: u64) -> Result<()> {
-        if (container.name, number) == ("DeviceStepStats", 2) {
+    fn flawed(&mut self, at: Place) -> Result<()> {
+        if at.is("DeviceStepStats", 2) {
             self.flawed = true;
         } else {
-            self.graphs.flawed(self.writer, offset);
+            self.graphs.flawed(self.writer, at.offset);
         }
         Ok(())
     }
 
-    fn broken(&mut self, container: &'static Message, number: u32, offset: u64, seen: &str) -> Result<()> {
-        if (container.name, number) == ("DeviceStepStats", 2) {
+    fn broken(&mut self, at: Place, seen: &str) -> Result<()> {
+        if at.is("DeviceStepStats", 2) {
             self.parts += 1;
             self.writer.facts.events_seen += 1;
             self.writer.facts.events_lost += 1;
             let detail = format!("executions could not be read: {seen}");
-            self.writer.note("broken-execution", Effect::Lost, 1, Some(offset), detail);
+            self.writer.note("broken-execution", Effect::Lost, 1, Some(at.offset), detail);
         } else {
-            self.graphs.broken(self.writer, container, offset, seen);
+            self.graphs.broken(self.writer, at.container, at.offset, seen);
         }
         Ok(())
     }

@@ -15,9 +15,9 @@ use crate::formats::graph::{nothing, report_walk};
 use crate::formats::message;
 use crate::formats::step_stats::collect::{Collector, Run};
 use crate::input::Input;
-use crate::proto::messages::{DEVICE_STEP_STATS, GRAPH_DEF, Message, PROFILE_PROTO, STEP_STATS};
+use crate::proto::messages::{DEVICE_STEP_STATS, GRAPH_DEF, PROFILE_PROTO, STEP_STATS};
 use crate::proto::score;
-use crate::proto::walk::{Value, Visitor, walk};
+use crate::proto::walk::{Place, Value, Visitor, walk};
 use crate::proto::wire::Field;
 use crate::proto::wire_writer::MessageWriter;
 use crate::store::{Effect, Options, Writer};
@@ -115,9 +115,9 @@ impl Profile<'_> {
 }
 
 impl Visitor for Profile<'_> {
-    fn field(&mut self, _: &'static Message, number: u32, value: Value<'_>, offset: u64) -> Result<()> {
+    fn field(&mut self, at: Place, value: Value<'_>) -> Result<()> {
         self.parts += 1;
-        if number == 1 {
+        if at.number == 1 {
             let (mut id, mut node) = (0, &[][..]);
             for field in fields(value.bytes()) {
                 match field.number {
@@ -126,22 +126,22 @@ impl Visitor for Profile<'_> {
                     _ => {}
                 }
             }
-            self.nodes.insert(id, Node::read(node, offset));
+            self.nodes.insert(id, Node::read(node, at.offset));
             self.writer.check()?;
         }
         Ok(())
     }
 
-    fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
+    fn flawed(&mut self, at: Place) -> Result<()> {
         let detail = "text that is not UTF-8 was repaired";
-        self.note("invalid-utf8", Effect::Repaired, offset, detail);
+        self.note("invalid-utf8", Effect::Repaired, at.offset, detail);
         Ok(())
     }
 
-    fn broken(&mut self, _: &'static Message, _: u32, offset: u64, seen: &str) -> Result<()> {
+    fn broken(&mut self, at: Place, seen: &str) -> Result<()> {
         self.parts += 1;
         let detail = format!("nodes of a profile could not be read, nor when they ran: {seen}");
-        self.note("broken-profile-node", Effect::Missing, offset, &detail);
+        self.note("broken-profile-node", Effect::Missing, at.offset, &detail);
         Ok(())
     }
 }
@@ -169,7 +169,8 @@ fn write_graph(
             }
         }
         let bytes = out.into_bytes();
-        collector.field(&GRAPH_DEF, 1, Value::Bytes(&bytes), node.offset)?;
+        let at = Place { container: &GRAPH_DEF, number: 1, offset: node.offset };
+        collector.field(at, Value::Bytes(&bytes))?;
     }
     collector.leave(&GRAPH_DEF)
 }
@@ -179,9 +180,10 @@ fn write_step(collector: &mut Collector<'_>, executions: Executions<'_>) -> Resu
     collector.enter(&STEP_STATS, 0, 0)?;
     for (device, executions) in executions {
         collector.enter(&DEVICE_STEP_STATS, 1, 0)?;
-        collector.field(&DEVICE_STEP_STATS, 1, Value::Bytes(device), 0)?;
+        let at = |number, offset| Place { container: &DEVICE_STEP_STATS, number, offset };
+        collector.field(at(1, 0), Value::Bytes(device))?;
         for (offset, bytes) in executions {
-            collector.field(&DEVICE_STEP_STATS, 2, Value::Bytes(&bytes), offset)?;
+            collector.field(at(2, offset), Value::Bytes(&bytes))?;
         }
         collector.leave(&DEVICE_STEP_STATS)?;
     }
