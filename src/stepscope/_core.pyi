@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Literal, final
 
 DECODER_VERSION: int
+"""Raised whenever the same bytes would give other rows."""
 MOST_PX: int
 """Pixels of the widest window whose cells Lod.cells() gives."""
 
@@ -32,8 +33,6 @@ def slice_label(
 
 def collective_kind(name: str) -> str | None:
     """The kind of collective that a name says; None where it says none."""
-
-"""Raised whenever the same bytes would give other rows."""
 
 class CoreError(Exception):
     """A decoder gave up. `args` is (kind, offset or None, what was seen)."""

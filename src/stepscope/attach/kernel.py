@@ -86,7 +86,7 @@ def go_on(pid: int) -> None:
 
 
 def refusal(pid: int, *, own_child: bool = False) -> tuple[str, str] | None:
-    """Why the kernel lets nobody like us trace a process: what was seen and what to do. None if nothing
+    """Why the kernel does not let this user trace a process: what was seen and what to do. None if nothing
     speaks against it. own_child: it has said that others than its parent may trace it."""
     status = _fields(f"/proc/{pid}/status")
     yama = _text("/proc/sys/kernel/yama/ptrace_scope")

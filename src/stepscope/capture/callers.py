@@ -37,7 +37,7 @@ _FEWEST_LOOKED_AT, _UNSETTLED_NS = 3, 10_000_000_000
 """Nor does one if its calls after the warm-up, at least this many, have all compiled for this long: a program
 may end before ten more of them."""
 _ANEW_NS = 3_000_000_000
-"""The same for a function that is made anew for each call, which can only be compiled again."""
+"""The same for a function that is created again for each call, which can only be compiled again."""
 ANEW = "anew"
 _ALIKE, _ALIKE_ONCE = 8, 3
 """After this many functions with the same code, they count as one that is made anew each time; after the

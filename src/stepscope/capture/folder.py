@@ -23,7 +23,7 @@ TRACES = "torch"
 """The folder of PyTorch's traces."""
 MOVED = "the recording is in another folder than asked for"
 MOST_TIMES = 3
-"""How often a folder is made anew that is removed between two calls."""
+"""How often a folder is created again that is removed between two calls."""
 
 
 class Folder:

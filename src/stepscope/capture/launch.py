@@ -226,7 +226,7 @@ def why_not(outcome: ProgramEnd, plan: RecordingPlan) -> List[str]:
     if not outcome.pythons:
         return [
             "no Python was started that reads PYTHONPATH.",
-            "python -I and -E do not, a script may set PYTHONPATH anew, and a container or another machine "
+            "python -I and -E do not, a script may replace PYTHONPATH, and a container or another machine "
             "gets no environment from here.",
         ]
     ended = "" if outcome.code == 0 else f"; it ended with {ending(outcome)}"

@@ -1,4 +1,4 @@
-"""The current state of a program, for viewers while it runs: live.json, written anew every second.
+"""The current state of a program, for viewers while it runs: live.json, rewritten every second.
 
 A thread samples the stacks fifty times a second or less, so that it takes less than half a hundredth of a
 core; all its tables are bounded. It also notices steps that take far longer than others, a hanging program,

@@ -10,7 +10,7 @@ from .folder import Folder
 from .plan import PIECES, WARMUP, RecordingPlan
 from .profiler import now_ns
 from .program import Program
-from .tf1 import Tracer
+from .tf1 import Tracer, full_trace, traces
 
 
 class Chosen:
@@ -142,8 +142,6 @@ class Session:
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """As Session.run."""
-        from .tf1 import traces
-
         number, self._runs = self._runs, self._runs + 1
         run: Callable[..., Any] = type(self._session).run
         if traces(options) or not self._chosen.wants(number):
@@ -206,10 +204,8 @@ def session_hook() -> Type[Any]:
                 self._next = int(session.run(self._global_step))
 
         def before_run(self, run_context: Any) -> Any:
-            self._traced = self._chosen.wants(self._next) and not _is_traced(
-                run_context.original_args.options
-            )
-            options = _full_trace(v1) if self._traced else None
+            self._traced = self._chosen.wants(self._next) and not traces(run_context.original_args.options)
+            options = full_trace() if self._traced else None
             fetches = {} if self._global_step is None else {"step": self._global_step}
             self._begin_ns = now_ns()
             return v1.train.SessionRunArgs(fetches, options=options)
@@ -226,16 +222,6 @@ def session_hook() -> Type[Any]:
                 self._next = max(self._next, int(run_values.results["step"]))
 
     return SessionHook
-
-
-def _is_traced(options: Any) -> bool:
-    """Whether the program has the run traced itself."""
-    return options is not None and bool(options.trace_level)
-
-
-def _full_trace(v1: Any) -> Any:
-    """Options of a run that is traced in full. v1: TensorFlow's API of version 1."""
-    return v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE, output_partition_graphs=True)
 
 
 def keras_callback() -> Type[Any]:

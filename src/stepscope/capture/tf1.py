@@ -270,10 +270,16 @@ def traces(options: Any) -> bool:
     return options is not None and options.trace_level != 0
 
 
-def _ask_for_all(options: Any) -> None:
-    """Sets RunOptions with which a run is traced in full."""
-    options.trace_level = options.FULL_TRACE
-    options.output_partition_graphs = True
+def full_trace(options: Any = None) -> Any:
+    """RunOptions with which a run is traced in full; everything else is as in those that are given."""
+    from tensorflow.core.protobuf import config_pb2
+
+    full = config_pb2.RunOptions()
+    if options is not None:
+        full.CopyFrom(options)
+    full.trace_level = full.FULL_TRACE
+    full.output_partition_graphs = True
+    return full
 
 
 class Tracer:
@@ -292,18 +298,12 @@ class Tracer:
         self, run: Any, session: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
     ) -> Any:
         """As Session.run. The program's own RunMetadata gets what it would have got."""
-        from tensorflow.core.protobuf import config_pb2
-
-        asked = config_pb2.RunOptions()
-        if options is not None:
-            asked.CopyFrom(options)
-        own_partitions = asked.output_partition_graphs
-        _ask_for_all(asked)
+        asked = full_trace(options)
         return self._take(
             lambda taken: run(session, fetches, feed_dict, asked, taken),
             lambda: run(session, fetches, feed_dict, options, run_metadata),
             run_metadata,
-            own_partitions,
+            options is not None and options.output_partition_graphs,
         )
 
     def call(
@@ -313,7 +313,7 @@ class Tracer:
         if callable_ not in self._tracing:
             asked = type(options)()
             asked.CopyFrom(options)
-            _ask_for_all(asked.run_options)
+            asked.run_options.CopyFrom(full_trace(options.run_options))
             self._tracing[callable_] = type(callable_)(callable_._session, asked)
         tracing = self._tracing[callable_]
         return self._take(
@@ -337,7 +337,7 @@ class Tracer:
         except errors.AlreadyExistsError as error:
             if "profiling session" not in str(error):
                 raise
-            # Another profiler, that nobody has told of; TensorFlow refused before anything ran.
+            # Another profiler is at work; TensorFlow refused before anything ran.
             return plain()
         if run_metadata is not None:
             run_metadata.CopyFrom(taken)

@@ -221,7 +221,7 @@ def _watch_tapes(recorder: Recorder) -> None:
 
 
 def _watch_replicas(recorder: Recorder) -> None:
-    """Reports what a strategy runs op by op: its replicas are threads that each call makes anew, and the
+    """Reports what a strategy runs op by op: each call starts its replicas as new threads, and the
     gradients of none of them mark a loop."""
     from tensorflow.python.distribute import distribute_lib
 

@@ -53,6 +53,15 @@ class _Place(NamedTuple):
     location: str
     prefix: str
 
+    def job(self, job_id: str, bound: Any) -> dict[str, Any]:
+        """What each job that loads is given: its name, and what it is bound to."""
+        return {
+            "job_config": bound,
+            "job_id": job_id,
+            "location": self.location,
+            "timeout": bigquery.REQUEST_S,
+        }
+
 
 def write(
     lake: Path,
@@ -165,14 +174,8 @@ def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) 
     }
 
     def begin(job_id: str) -> Any:
-        return place.client.load_table_from_json(
-            [row],
-            f"{place.path}.{bigquery.EXPORTED}",
-            job_config=bound,
-            job_id=job_id,
-            location=place.location,
-            timeout=bigquery.REQUEST_S,
-        )
+        table = f"{place.path}.{bigquery.EXPORTED}"
+        return place.client.load_table_from_json([row], table, **place.job(job_id, bound))
 
     _each(place, [(f"tell-{number}-{digest}-{'whole' if whole else 'begin'}", begin)])
     return number, run_id, digest, whole
@@ -222,13 +225,7 @@ def _uploading(place: _Place, table: str, path: Path, bound: Any) -> Callable[[s
     def begin(job_id: str) -> Any:
         with path.open("rb") as file:
             return place.client.load_table_from_file(
-                file,
-                f"{place.path}.{table}",
-                size=path.stat().st_size,
-                job_config=bound,
-                job_id=job_id,
-                location=place.location,
-                timeout=bigquery.REQUEST_S,
+                file, f"{place.path}.{table}", size=path.stat().st_size, **place.job(job_id, bound)
             )
 
     return begin

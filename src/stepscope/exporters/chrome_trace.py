@@ -42,11 +42,7 @@ _AT = """'"pid":', spot.pid, ',"tid":', spot.tid, ',"ts":'"""
 _OPS = """CASE WHEN spot.ops THEN
     concat(',"op_name":' || to_json(slice.op_name), ',"op_type":' || to_json(slice.op_type)) END"""
 
-
-"""Formats of session runs, which TensorFlow's Timeline draws."""
 _CATEGORY = """',"cat":' || to_json(coalesce(slice.category, CASE WHEN spot.of_session THEN 'Op' END))"""
-
-
 _SESSION_ARGS = """concat(',"args":{"name":', to_json(coalesce(slice.op_name, slice.name)),
       ',"op":', to_json(coalesce(slice.op_type, 'unknown')),
       CASE WHEN slice.args_json IS NULL OR slice.args_json = '{}' THEN '}'

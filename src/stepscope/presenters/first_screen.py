@@ -28,8 +28,6 @@ _ENOUGH = 3
 """Sections that make a screen; where fewer of the first ones exist, others follow them."""
 _LONGEST = 4000
 """Characters of a sentence."""
-
-
 _MOST_ROWS = 500
 """Rows of a table that widths and bars are made for."""
 

@@ -1,5 +1,5 @@
-"""Who may ask. The loopback address keeps nobody out: pages of other sites, other users of the machine and
-names that resolve to 127.0.0.1 all reach it.
+"""Who may ask. The loopback address protects nothing by itself: pages of other sites, other users of
+the machine and names that resolve to 127.0.0.1 all reach it.
 
 * Host and Origin are compared whole with short lists, before anything else looks at the request.
 * A random token, printed once, is exchanged for a cookie; every route but the page itself asks for it.

@@ -19,7 +19,7 @@ class News:
         return len(self._there() - self._known)
 
     def opened(self) -> None:
-        """Starts anew: the lakes are opened again after this."""
+        """Starts over: the lakes are opened again after this."""
         self._known = self._there()
 
     def _there(self) -> set[tuple[Path, str]]:

@@ -53,7 +53,7 @@ class Timeline:
         }
 
     def cells(self, track_ids: list[int], from_ps: int, to_ps: int, px: int) -> bytes:
-        """The cells of a window, framed for the page. LakeError when a file was cut meanwhile."""
+        """The cells of a window, framed for the page. LakeError when a file was truncated in the meantime."""
         with _unchanged():
             return self._lod.cells(track_ids, from_ps, to_ps, px)
 
