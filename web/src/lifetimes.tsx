@@ -1,6 +1,6 @@
 // Memory over time: what an allocator held, and below it how long each block lived, on one axis of time.
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
@@ -74,6 +74,69 @@ function wholeOf(points: Point[], blocks: Block[]): Span {
   return Number.isFinite(from) ? { from, to: Math.max(to, from + 1) } : { from: 0, to: 1 };
 }
 
+/** How long blocks lived, a lane for each that live at once. length: how a time is written. `children`: what is
+ * behind them, for the height of all lanes. */
+function Lanes({
+  blocks,
+  lanes,
+  kinds,
+  shown,
+  whole,
+  length,
+  children,
+}: {
+  blocks: Block[];
+  lanes: number;
+  kinds: string[];
+  shown: Span;
+  whole: Span;
+  length: (ps: number) => string;
+  children: (high: number) => ComponentChildren;
+}): JSX.Element {
+  const row = Math.max(Math.min(LANES / lanes, 14), 2);
+  const x = (ps: number) => (WIDE * (ps - shown.from)) / (shown.to - shown.from);
+  const lived = ({ begin_ps: begin, until_ps: until }: Block) => {
+    if (until === null) return "never freed within the recording";
+    return begin === null ? "held before the recording" : length(until - begin);
+  };
+  const titleOf = (b: Block) =>
+    [
+      plain(b.op_name ?? "(unknown)", 200),
+      `${show(b.bytes, "bytes")}, ${b.kind}, ${lived(b)}`,
+      [b.dtype, b.shape].filter(Boolean).join(" "),
+      b.file ? plain(`${b.file}:${b.line}`, 200) : "",
+    ]
+      .filter(Boolean)
+      .join("\n");
+  return (
+    <svg
+      class="lanes"
+      viewBox={`0 0 ${WIDE} ${lanes * row}`}
+      height={lanes * row}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`lifetimes of ${counted(blocks.length, "block")}`}
+    >
+      {children(lanes * row)}
+      {blocks.map((b) => {
+        const from = x(Math.max(b.begin_ps ?? whole.from, shown.from));
+        const to = x(Math.min(b.until_ps ?? whole.to, shown.to));
+        return (
+          <rect
+            class={`${colourOf(b.kind, kinds.indexOf(b.kind))}${b.at_peak ? "" : " faint"}`}
+            x={from}
+            width={Math.max(to - from, 0.8)}
+            y={b.lane! * row}
+            height={row * 0.85}
+          >
+            <title>{titleOf(b)}</title>
+          </rect>
+        );
+      })}
+    </svg>
+  );
+}
+
 interface Options {
   points: Point[];
   blocks: Block[];
@@ -106,7 +169,7 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
   const timed = blocks[0]?.has_times !== 0;
   // Without times, changes are drawn a microsecond apart.
   const length = (ps: number) => (timed ? duration(ps) : counted(Math.round(ps / 1e6), "change"));
-  const row = lanes ? Math.max(Math.min(LANES / lanes, 14), 2) : 0;
+  const atPeak = peakPs !== null && peakPs >= shown.from && peakPs <= shown.to;
   const kinds = [...new Set(blocks.map((b) => b.kind))].sort();
   const release = () => {
     if (drag) {
@@ -161,56 +224,16 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
             <Rules of={rise} wide={WIDE} />
             <polygon class="series-0 fill" points={`0,${HIGH} ${outline} ${WIDE},${HIGH}`} />
             <polyline class="series-0 stroke" points={outline} />
-            {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && (
+            {atPeak && (
               <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={HIGH}>
                 <title>{`the peak: ${show(peakBytes, "bytes")}`}</title>
               </line>
             )}
           </svg>
           {lanes > 0 && (
-            <svg
-              class="lanes"
-              viewBox={`0 0 ${WIDE} ${lanes * row}`}
-              height={lanes * row}
-              preserveAspectRatio="none"
-              role="img"
-              aria-label={`lifetimes of ${counted(drawn.length, "block")}`}
-            >
-              {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && (
-                <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={lanes * row} />
-              )}
-              {drawn.map((b) => {
-                const [from, to] = [
-                  Math.max(b.begin_ps ?? whole.from, shown.from),
-                  Math.min(b.until_ps ?? whole.to, shown.to),
-                ];
-                const lived =
-                  b.begin_ps !== null && b.until_ps !== null
-                    ? length(b.until_ps - b.begin_ps)
-                    : b.until_ps === null
-                      ? "never freed within the recording"
-                      : "held before the recording";
-                const what = [
-                  plain(b.op_name ?? "(unknown)", 200),
-                  `${show(b.bytes, "bytes")}, ${b.kind}, ${lived}`,
-                  [b.dtype, b.shape].filter(Boolean).join(" "),
-                  b.file ? plain(`${b.file}:${b.line}`, 200) : "",
-                ]
-                  .filter(Boolean)
-                  .join("\n");
-                return (
-                  <rect
-                    class={`${colourOf(b.kind, kinds.indexOf(b.kind))}${b.at_peak ? "" : " faint"}`}
-                    x={x(from)}
-                    width={Math.max(x(to) - x(from), 0.8)}
-                    y={b.lane! * row}
-                    height={row * 0.85}
-                  >
-                    <title>{what}</title>
-                  </rect>
-                );
-              })}
-            </svg>
+            <Lanes blocks={drawn} lanes={lanes} kinds={kinds} shown={shown} whole={whole} length={length}>
+              {(high) => atPeak && <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={high} />}
+            </Lanes>
           )}
           {drag && (
             <i
