@@ -117,6 +117,25 @@ def test_doubles_in_steps():
     assert not rows_of("doubles_in_steps", tables)
 
 
+def test_model_runs_twice():
+    """That which takes less is the one again; another batch or weight, or random numbers, make it none."""
+    tables = made_recordings.a_model_that_runs_twice()
+    (row,) = rows_of("model_runs_twice", tables)
+    took = {s["op_name"]: s["dur_ps"] for s in tables.rows["slice"]}
+    assert (row["again"], row["first"], row["ops"]) == ("net_1", "net", 1)
+    assert row["impact_ps"] == took["StatefulPartitionedCall/net_1/dense/MatMul"]
+    assert row["share"] == pytest.approx(row["impact_ps"] / sum(took.values()))
+    assert (row["file"], row["line"], row["severity"]) == ("/home/user/train.py", 9, "medium")
+    for number, of in enumerate(tables.rows["edge"]):
+        if of["producer"] in ("batch", "weights") and of["consumer"].startswith("net_1/"):
+            other = made_recordings.a_model_that_runs_twice()
+            other.rows["edge"][number]["producer"] = "another"
+            assert not rows_of("model_runs_twice", other), of["producer"]
+    drawn = {"source_id": 0, "graph": "function/step", "name": "net_1/dropout", "op_type": "RandomUniform"}
+    tables.add("node", **drawn)
+    assert not rows_of("model_runs_twice", tables)
+
+
 def test_garbage_in_steps():
     """Three collections begin within the steps, the last of which goes on behind them."""
     tables = made_recordings.collecting_garbage()

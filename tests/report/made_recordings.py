@@ -1225,6 +1225,28 @@ def doubles() -> Tables:
     return tables
 
 
+def a_model_that_runs_twice() -> Tables:
+    """Steps with a product for the loss and another one of the same inputs and weights for a metric."""
+    ops = "[net/dense/MatMul:MatMul......][grad/MatMul:MatMul........][net_1/dense/MatMul:MatMul..]"
+    tables = draw(f"{STEPS}cpu/t thread : {ops}")
+    for row in tables.rows["slice"]:
+        row["op_name"] = f"StatefulPartitionedCall/{row['op_name']}"
+    graph = {"source_id": 0, "graph": "function/step"}
+    for net in ("net", "net_1"):
+        for name, op_type in (("ReadVariableOp", "ReadVariableOp"), ("MatMul", "MatMul")):
+            tables.add("node", **graph, name=f"{net}/dense/{name}", op_type=op_type)
+        for producer, consumer, slot in (
+            ("weights", "ReadVariableOp", 0),
+            ("batch", "MatMul", 0),
+            (f"{net}/dense/ReadVariableOp", "MatMul", 1),
+        ):
+            ends = {"producer": producer, "producer_slot": 0, "consumer": f"{net}/dense/{consumer}"}
+            tables.add("edge", **graph, **ends, consumer_slot=slot)
+    place = {"file": "/home/user/train.py", "line": 9, "function": "call", "told_by": "tfprof_log"}
+    tables.add("op_line", op_name="StatefulPartitionedCall/net_1/dense/MatMul", **place)
+    return tables
+
+
 def half_floats(drawing: str = "cpu/t thread : [aten::mm.......][aten::relu]") -> Tables:
     """Ops of PyTorch on a processor, all but relu with 16-bit floats."""
     tables = draw(drawing, producer="kineto")
@@ -1369,6 +1391,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "per_op_dispatch": many_launches,
     "dominant_op": one_type_of_op,
     "doubles_in_steps": doubles,
+    "model_runs_twice": a_model_that_runs_twice,
     "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
     "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),
