@@ -136,6 +136,16 @@ def test_model_runs_twice():
     assert not rows_of("model_runs_twice", tables)
 
 
+@pytest.mark.parametrize(("framework", "way"), [("tensorflow", "input_signature"), ("jax", ".at[].set")])
+def test_what_compiles_for_each_shape_has_a_way_out_of_its_framework(framework, way):
+    tables = made_recordings.compilations(*made_recordings.CHANGES["shape"])
+    for compilation in tables.rows["compilation"]:
+        compilation["framework"] = framework
+    (row,) = rows_of("retraced_functions", tables)
+    assert way in row["advice"]
+    assert ("tf.function" in row["advice"]) == (framework == "tensorflow")
+
+
 def test_garbage_in_steps():
     """Three collections begin within the steps, the last of which goes on behind them."""
     tables = made_recordings.collecting_garbage()

@@ -1,7 +1,7 @@
 -- A function is compiled again and again
 --
 -- question: Which function is traced or compiled again, from where, and what is new about the call?
--- reads: compilation_sum
+-- reads: compilation_sum, compilation
 -- severity: high from three steps, medium for fewer, low outside of steps
 -- impact: `{function}` was traced or compiled {times} {times:time|times} after the first, for {impact_ps} in all,
 --   called {place}. New each time: {changed}.
@@ -22,6 +22,13 @@
 --   times | int | Times | calls that traced or compiled, but for the first
 --   steps | int | Steps | steps in which they lie
 --   advice | text | Advice | what to do about such a change
+WITH of_jax AS (
+  SELECT a.run_id AS of_run, a.host_id AS of_host, a.function AS jax_function
+  FROM compilation AS a
+  GROUP BY a.run_id, a.host_id, a.function
+  HAVING MIN(a.framework) = 'jax' AND MAX(a.framework) = 'jax'
+)
+
 SELECT
   CASE WHEN c.steps >= 3 THEN 'high' WHEN c.steps >= 1 THEN 'medium' ELSE 'low' END AS severity,
   c.total_ps AS impact_ps,
@@ -57,7 +64,14 @@ SELECT
         'argument that it has not seen, a function is compiled again.'
       )
     WHEN 'shape'
-      THEN 'Pad batches to few shapes. An input_signature of tf.function can also have None for the size that changes.'
+      THEN CONCAT(
+        'Pad batches to few shapes. ',
+        CASE
+          WHEN j.jax_function IS NULL
+            THEN 'An input_signature of tf.function can also have None for the size that changes.'
+          ELSE 'An array that grows can be made once, as large as it becomes, and filled with .at[].set.'
+        END
+      )
     WHEN 'new_function'
       THEN CONCAT(
         'Make the function once, outside of the loop',
@@ -79,5 +93,6 @@ SELECT
     )
   END AS advice
 FROM compilation_sum AS c
+LEFT JOIN of_jax AS j ON j.of_run = c.run_id AND j.of_host = c.host_id AND j.jax_function = c.function
 WHERE c.change <> 'first' AND c.times >= 2 AND (c.steps >= 1 OR c.times >= 5)
 ORDER BY nulls_last!(c.total_ps DESC, c.run_id, c.host_id, c.function, place, changed)
