@@ -146,6 +146,23 @@ def test_what_compiles_for_each_shape_has_a_way_out_of_its_framework(framework, 
     assert ("tf.function" in row["advice"]) == (framework == "tensorflow")
 
 
+def test_updates_one_by_one():
+    """Ops within the call count, the one behind it does not; few ops, and such as update all, are none."""
+    tables = made_recordings.updates_one_by_one()
+    (row,) = rows_of("updates_one_by_one", tables)
+    call = next(s for s in tables.rows["slice"] if s["name"].startswith("Optimizer"))
+    assert (row["optimizer"], row["ops"], row["mean_ps"]) == ("AdamW", 120, call["dur_ps"])
+    assert (row["impact_ps"], row["severity"]) == (call["dur_ps"], "medium")
+    assert row["share"] == pytest.approx(call["dur_ps"] / tables.rows["step_stored"][0]["dur_ps"])
+    assert not rows_of("updates_one_by_one", made_recordings.updates_one_by_one(ops=99))
+    assert not rows_of("updates_one_by_one", made_recordings.updates_one_by_one("aten::_foreach_mul_"))
+    nested = made_recordings.updates_one_by_one()
+    calls = [s for s in nested.rows["slice"] if s["name"] == "aten::mul_"]
+    for inner, outer in zip(calls[1::2], calls[::2], strict=True):
+        inner["parent_id"] = outer["id"]
+    assert not rows_of("updates_one_by_one", nested)
+
+
 def test_garbage_in_steps():
     """Three collections begin within the steps, the last of which goes on behind them."""
     tables = made_recordings.collecting_garbage()

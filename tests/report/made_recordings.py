@@ -1247,6 +1247,23 @@ def a_model_that_runs_twice() -> Tables:
     return tables
 
 
+def updates_one_by_one(op: str = "aten::mul_", ops: int = 120) -> Tables:
+    """A step of PyTorch on a processor, of which the optimizer takes a half, with ops for each parameter."""
+    calls = f"[{op}]" * ops
+    took = "." * (len(calls) - 4)
+    tables = draw(
+        f"step train : [train{took}{took}....]\ncpu/t thread : [update{took}]\n"
+        f"cpu/t thread :  {calls}\ncpu/t thread : {' ' * (len(calls) + 4)}[aten::mm{took[:-10]}]",
+        producer="kineto",
+    )
+    for row in tables.rows["slice"]:
+        if row["name"] == "update":
+            row |= {"name": "Optimizer.step#AdamW.step", "category": "user_annotation", "op_name": None}
+        else:
+            row |= {"category": "cpu_op", "op_type": row["name"]}
+    return tables
+
+
 def half_floats(drawing: str = "cpu/t thread : [aten::mm.......][aten::relu]") -> Tables:
     """Ops of PyTorch on a processor, all but relu with 16-bit floats."""
     tables = draw(drawing, producer="kineto")
@@ -1392,6 +1409,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "dominant_op": one_type_of_op,
     "doubles_in_steps": doubles,
     "model_runs_twice": a_model_that_runs_twice,
+    "updates_one_by_one": updates_one_by_one,
     "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
     "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),
