@@ -146,6 +146,20 @@ def test_what_compiles_for_each_shape_has_a_way_out_of_its_framework(framework, 
     assert ("tf.function" in row["advice"]) == (framework == "tensorflow")
 
 
+def test_small_ops_on_host():
+    tables = made_recordings.small_ops()
+    assert not rows_of("small_ops_on_host", tables), "what the steps consist of is not known"
+    tables.fill_steps("compute")
+    (row,) = rows_of("small_ops_on_host", tables)
+    assert (row["ops"], row["mean_ps"], row["share"], row["severity"]) == (1000, 7 * UNIT_PS, 1.0, "medium")
+    for others in (made_recordings.small_ops(ops=999), made_recordings.small_ops("[a:Add..............]")):
+        others.fill_steps("compute")
+        assert not rows_of("small_ops_on_host", others)
+    for row in tables.rows["track"]:
+        row["kind"] = "device_stream"
+    assert not rows_of("small_ops_on_host", tables)
+
+
 def test_updates_one_by_one():
     """Ops within the call count, the one behind it does not; few ops, and such as update all, are none."""
     tables = made_recordings.updates_one_by_one()

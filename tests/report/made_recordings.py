@@ -1247,6 +1247,11 @@ def a_model_that_runs_twice() -> Tables:
     return tables
 
 
+def small_ops(op: str = "[a:Add]", ops: int = 1000) -> Tables:
+    """A step that consists of small ops of a processor."""
+    return draw(f"step train : [train{'.' * (len(op) * ops - 7)}]\ncpu/t thread : {op * ops}")
+
+
 def updates_one_by_one(op: str = "aten::mul_", ops: int = 120) -> Tables:
     """A step of PyTorch on a processor, of which the optimizer takes a half, with ops for each parameter."""
     calls = f"[{op}]" * ops
@@ -1410,6 +1415,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "doubles_in_steps": doubles,
     "model_runs_twice": a_model_that_runs_twice,
     "updates_one_by_one": updates_one_by_one,
+    "small_ops_on_host": small_ops,
     "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
     "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),
