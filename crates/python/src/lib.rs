@@ -32,7 +32,7 @@ use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::input::{Codec, Input as CoreInput};
 use stepscope_core::store::{Needs, Options, Progress, Store as CoreStore};
 use stepscope_core::wanted::Wanted;
-use store::{Store, Stream};
+use store::Store;
 
 pyo3::create_exception!(_core, CoreError, PyException, "A decoder gave up: (kind, offset, seen).");
 
