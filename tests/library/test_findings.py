@@ -152,7 +152,15 @@ def test_small_ops_on_host():
     tables.fill_steps("compute")
     (row,) = rows_of("small_ops_on_host", tables)
     assert (row["ops"], row["mean_ps"], row["share"], row["severity"]) == (1000, 7 * UNIT_PS, 1.0, "medium")
-    for others in (made_recordings.small_ops(ops=999), made_recordings.small_ops("[a:Add..............]")):
+    with_product = made_recordings.small_ops(product=f"[b:MatMul{'.' * (7000 - 10)}]")
+    with_product.fill_steps("compute")
+    (row,) = rows_of("small_ops_on_host", with_product)
+    assert (row["ops"], row["mean_ps"], row["share"]) == (1000, 7 * UNIT_PS, 0.5)
+    for others in (
+        made_recordings.small_ops(ops=999),
+        made_recordings.small_ops("[a:Add..............]"),
+        made_recordings.small_ops(product=f"[b:MatMul{'.' * 17000}]"),
+    ):
         others.fill_steps("compute")
         assert not rows_of("small_ops_on_host", others)
     for row in tables.rows["track"]:

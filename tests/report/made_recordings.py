@@ -1247,9 +1247,10 @@ def a_model_that_runs_twice() -> Tables:
     return tables
 
 
-def small_ops(op: str = "[a:Add]", ops: int = 1000) -> Tables:
-    """A step that consists of small ops of a processor."""
-    return draw(f"step train : [train{'.' * (len(op) * ops - 7)}]\ncpu/t thread : {op * ops}")
+def small_ops(op: str = "[a:Add]", ops: int = 1000, product: str = "") -> Tables:
+    """A step that consists of small ops of a processor, and of a product behind them."""
+    drawn = op * ops + product
+    return draw(f"step train : [train{'.' * (len(drawn) - 7)}]\ncpu/t thread : {drawn}")
 
 
 def updates_one_by_one(op: str = "aten::mul_", ops: int = 120) -> Tables:

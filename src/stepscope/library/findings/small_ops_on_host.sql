@@ -2,8 +2,8 @@
 --
 -- question: Do the processors of a host run so many small ops that calling them costs as much as their work?
 -- reads: rollup_op, track_place, step, step_part
--- severity: medium where launching and computing take half of the steps, else low
--- impact: A step runs {ops} ops on {host_id}, of {mean_ps} each on average: launching and computing ops takes {share} of
+-- severity: medium where they and launching take half of the steps, else low
+-- impact: A step runs {ops} small ops on {host_id}, of {mean_ps} each on average: these and launching ops take {share} of
 --   the steps.
 -- action: Make few large ops of the many small ones: one call for a batch instead of a loop over its rows, or compile the
 --   whole step.
@@ -19,16 +19,17 @@
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: An op costs its framework some microseconds before it computes anything. An op of 10 µs is mostly that, and
 --   more cores make it no faster.
--- formula: ops = ops of a source that compute / its steps, at least 1000; mean = their self times / their number, less
---   than 20 us; impact = time labelled compute or dispatch in the steps that averages include; share = impact / their
---   durations. Reported from 0.3.
+-- formula: small = ops of a name whose self times are less than 20 us on average; ops = small ones of a source / its steps,
+--   at least 1000; mean = their self times / their number; impact = in the steps that averages include, time labelled
+--   dispatch, and of the time labelled compute the part that small ops have of the self times of all; share = impact /
+--   durations of these steps. Reported from 0.3.
 -- columns:
---   impact_ps | ps | Ops | time of the steps that computing and launching take
+--   impact_ps | ps | Small ops | time of the steps that they and launching take
 --   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | that time as part of the steps
---   ops | int | Ops in a step | ops that compute
---   mean_ps | ps | Mean | mean self time of an op
+--   ops | int | Ops in a step | small ops that compute
+--   mean_ps | ps | Mean | mean self time of one
 WITH devices AS (
   SELECT p.run_id AS of_run, p.host_id AS of_host, COUNT(*) AS number
   FROM track_place AS p
@@ -36,12 +37,22 @@ WITH devices AS (
   GROUP BY p.run_id, p.host_id
 ),
 
-ops AS (
-  SELECT r.source_id AS of_source, SUM(r.slices) AS run_ops, SUM(COALESCE(r.op_self_ps, r.self_ps)) AS own_ps
+kinds AS (
+  SELECT r.source_id, SUM(r.slices) AS runs, SUM(COALESCE(r.op_self_ps, r.self_ps)) AS own_ps
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE r.is_op AND r.layer = 'compute' AND r.class <> 'input' AND p.place = 'host'
-  GROUP BY r.source_id
+  GROUP BY r.source_id, r.name
+),
+
+ops AS (
+  SELECT
+    k.source_id AS of_source,
+    sum_where!(k.own_ps < k.runs * 20000000, k.runs) AS small_ops,
+    sum_where!(k.own_ps < k.runs * 20000000, k.own_ps) AS small_ps,
+    SUM(k.own_ps) AS own_ps
+  FROM kinds AS k
+  GROUP BY k.source_id
 ),
 
 steps AS (
@@ -54,7 +65,8 @@ steps AS (
 hosts AS (
   SELECT
     columns!(s, run_id, host_id),
-    SUM(o.run_ops) AS all_ops,
+    SUM(o.small_ops) AS all_small,
+    SUM(o.small_ps) AS all_small_ps,
     SUM(o.own_ps) AS all_own_ps,
     SUM(s.number) AS all_steps
   FROM steps AS s
@@ -68,11 +80,14 @@ judged AS (
   WHERE s.averaged AND s.dur_ps > 0 AND s.recovered_from <> 'whole_capture'
 ),
 
-taken AS (
-  SELECT j.run_id AS of_run, j.host_id AS of_host, SUM(p.dur_ps) AS taken_ps
+labels AS (
+  SELECT
+    j.run_id AS of_run,
+    j.host_id AS of_host,
+    sum_where!(p.label = 'compute', p.dur_ps) AS compute_ps,
+    sum_where!(p.label = 'dispatch', p.dur_ps) AS dispatch_ps
   FROM step_part AS p
   INNER JOIN judged AS j ON j.id = p.step_id
-  WHERE p.label IN ('compute', 'dispatch')
   GROUP BY j.run_id, j.host_id
 ),
 
@@ -80,22 +95,29 @@ whole AS (
   SELECT j.run_id AS of_run, j.host_id AS of_host, SUM(j.dur_ps) AS steps_ps
   FROM judged AS j
   GROUP BY j.run_id, j.host_id
+),
+
+taken AS (
+  SELECT
+    columns!(h, run_id, host_id, all_small, all_small_ps, all_steps),
+    w.steps_ps,
+    whole!(
+      l.dispatch_ps + CAST(l.compute_ps AS DOUBLE) * h.all_small_ps / NULLIF(h.all_own_ps, 0)
+    ) AS taken_ps
+  FROM hosts AS h
+  INNER JOIN labels AS l ON l.of_run = h.run_id AND l.of_host = h.host_id
+  INNER JOIN whole AS w ON w.of_run = h.run_id AND w.of_host = h.host_id
+  LEFT JOIN devices AS d ON d.of_run = h.run_id AND d.of_host = h.host_id
+  WHERE d.number IS NULL AND h.all_small >= h.all_steps * 1000
 )
 
 SELECT
-  CASE WHEN t.taken_ps * 2 >= w.steps_ps THEN 'medium' ELSE 'low' END AS severity,
-  CAST(t.taken_ps AS BIGINT) AS impact_ps,
-  columns!(h, run_id, host_id),
-  share!(t.taken_ps, w.steps_ps) AS share,
-  mean!(h.all_ops, h.all_steps) AS ops,
-  mean!(h.all_own_ps, h.all_ops) AS mean_ps
-FROM hosts AS h
-INNER JOIN taken AS t ON t.of_run = h.run_id AND t.of_host = h.host_id
-INNER JOIN whole AS w ON w.of_run = h.run_id AND w.of_host = h.host_id
-LEFT JOIN devices AS d ON d.of_run = h.run_id AND d.of_host = h.host_id
-WHERE
-  d.number IS NULL
-  AND h.all_ops >= h.all_steps * 1000
-  AND h.all_own_ps < h.all_ops * 20000000
-  AND t.taken_ps * 10 >= w.steps_ps * 3
-ORDER BY nulls_last!(t.taken_ps DESC, h.run_id, h.host_id)
+  CASE WHEN t.taken_ps * 2 >= t.steps_ps THEN 'medium' ELSE 'low' END AS severity,
+  t.taken_ps AS impact_ps,
+  columns!(t, run_id, host_id),
+  share!(t.taken_ps, t.steps_ps) AS share,
+  mean!(t.all_small, t.all_steps) AS ops,
+  mean!(t.all_small_ps, t.all_small) AS mean_ps
+FROM taken AS t
+WHERE t.taken_ps * 10 >= t.steps_ps * 3
+ORDER BY nulls_last!(t.taken_ps DESC, t.run_id, t.host_id)
