@@ -38,7 +38,7 @@ WITH devices AS (
 ),
 
 kinds AS (
-  SELECT r.source_id, SUM(r.slices) AS runs, SUM(COALESCE(r.op_self_ps, r.self_ps)) AS own_ps
+  SELECT r.source_id, SUM(r.slices) AS runs, SUM(COALESCE(r.op_self_ps, r.self_ps)) AS spent_ps
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE r.is_op AND r.layer = 'compute' AND r.class <> 'input' AND p.place = 'host'
@@ -48,9 +48,9 @@ kinds AS (
 ops AS (
   SELECT
     k.source_id AS of_source,
-    sum_where!(k.own_ps < k.runs * 20000000, k.runs) AS small_ops,
-    sum_where!(k.own_ps < k.runs * 20000000, k.own_ps) AS small_ps,
-    SUM(k.own_ps) AS own_ps
+    sum_where!(k.spent_ps < k.runs * 20000000, k.runs) AS small_ops,
+    sum_where!(k.spent_ps < k.runs * 20000000, k.spent_ps) AS small_ps,
+    SUM(k.spent_ps) AS ops_ps
   FROM kinds AS k
   GROUP BY k.source_id
 ),
@@ -67,7 +67,7 @@ hosts AS (
     columns!(s, run_id, host_id),
     SUM(o.small_ops) AS all_small,
     SUM(o.small_ps) AS all_small_ps,
-    SUM(o.own_ps) AS all_own_ps,
+    SUM(o.ops_ps) AS all_ops_ps,
     SUM(s.number) AS all_steps
   FROM steps AS s
   INNER JOIN ops AS o ON o.of_source = s.source_id
@@ -102,7 +102,7 @@ taken AS (
     columns!(h, run_id, host_id, all_small, all_small_ps, all_steps),
     w.steps_ps,
     whole!(
-      l.dispatch_ps + CAST(l.compute_ps AS DOUBLE) * h.all_small_ps / NULLIF(h.all_own_ps, 0)
+      l.dispatch_ps + CAST(l.compute_ps AS DOUBLE) * h.all_small_ps / NULLIF(h.all_ops_ps, 0)
     ) AS taken_ps
   FROM hosts AS h
   INNER JOIN labels AS l ON l.of_run = h.run_id AND l.of_host = h.host_id

@@ -93,17 +93,25 @@ counted AS (
   GROUP BY p.latest_call
 ),
 
+cut AS (
+  SELECT
+    columns!(c, run_id, host_id, class_name, call_id, dur_ps),
+    greatest!(c.ts_ps, w.open_ps) AS from_ps,
+    least!(c.ts_ps + c.dur_ps, w.close_ps) AS to_ps
+  FROM calls AS c
+  INNER JOIN step_window AS w ON w.source_id = c.source_id
+),
+
 sums AS (
   SELECT
     columns!(c, run_id, host_id, class_name),
     COUNT(*) AS number,
     SUM(n.within) AS all_within,
     SUM(c.dur_ps) AS called_ps,
-    SUM(greatest!(least!(c.ts_ps + c.dur_ps, w.close_ps) - greatest!(c.ts_ps, w.open_ps), 0)) AS updating_ps,
+    sum_where!(c.to_ps > c.from_ps, c.to_ps - c.from_ps) AS updating_ps,
     MAX(n.any_together) AS ever_together
-  FROM calls AS c
+  FROM cut AS c
   INNER JOIN counted AS n ON n.latest_call = c.call_id
-  INNER JOIN step_window AS w ON w.source_id = c.source_id
   GROUP BY columns!(c, run_id, host_id, class_name)
 ),
 
