@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.causes import gain
-from stepscope.instruments.causes.cause_facts import SampleCounts
+from stepscope.instruments.causes.cause_facts import Recomputed, SampleCounts
 from stepscope.instruments.causes.compute import ComputeCause
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.explanation import Explanation
@@ -17,7 +17,7 @@ from stepscope.instruments.causes.label_shares import LabelShare
 from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.pipeline.loaders import Loader, Loading
 from stepscope.instruments.replay import uncovered_work
-from stepscope.report import whatif
+from stepscope.report import judgement_text, whatif
 from stepscope.report.answer_document import document
 from stepscope.report.remains import Remains, printed_range, remains, sentences, untraced_step
 
@@ -65,6 +65,28 @@ def test_a_number_has_a_range_that_ends_a_quarter_away(found, known, said):
 
 
 _HARDLY = "Without that, hardly anything"
+
+
+@pytest.mark.parametrize(
+    ("by", "more", "gain_ms"),
+    [
+        ("torch.utils.checkpoint", {}, 20),
+        ("torch.utils.checkpoint", {"untraced_ps": 50 * MS}, 10),
+        # The host of a device may run ahead of it; ops of a compiled program are the device's own.
+        ("torch.utils.checkpoint", {"on_device": True}, None),
+        ("jax.checkpoint", {"on_device": True}, 20),
+        ("torch.utils.checkpoint", {"whole_capture": True}, None),
+    ],
+)
+def test_what_is_computed_again_says_what_keeping_it_gains(
+    by: Any, more: dict[str, Any], gain_ms: int | None
+):
+    found = one(20, 18, 30, cause="compute", recomputed=Recomputed(by, 0.2), **more)
+    (sentence,) = (
+        text for text in judgement_text.sentences([found], several=False) if "computes again" in text
+    )
+    gain = "" if gain_ms is None else f": if it were kept, a step would be about {gain_ms}.0 ms shorter"
+    assert sentence == f"20.0 % of a step computes again what {by} did not keep, to save memory{gain}."
 
 
 @pytest.mark.parametrize(

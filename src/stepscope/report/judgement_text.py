@@ -162,7 +162,9 @@ def _recomputed(judgement: Judgement) -> list[str]:
         return []
     part = units.show(found.share, "ratio")
     again = f"{part} of a step computes again what {found.by} did not keep, to save memory"
-    if judgement.whole_capture:
+    # Samples of PyTorch's stacks are of the host, which may run ahead of its device.
+    ahead = judgement.on_device and found.by == "torch.utils.checkpoint"
+    if judgement.whole_capture or ahead:
         return [f"{again}."]
     gain = units.show(round(found.share * (remains.untraced_step(judgement) or judgement.mean_ps)), "ps")
     return [f"{again}: if it were kept, a step would be about {gain} shorter."]
