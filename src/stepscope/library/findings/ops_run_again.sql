@@ -3,8 +3,8 @@
 -- question: How much of a step do ops take that another run of the session in the same step has computed before?
 -- reads: step, rollup_op, track_place
 -- severity: medium from a quarter of the time of all ops, else low
--- impact: A step makes {session_runs} runs of the session, and ops that one of them computed run again in others: {share} of
---   the time of all ops, {impact_ps}[, {op_share} of it in {op}].
+-- impact: A step makes {session_runs} {session_runs:run|runs} of the session, and ops that one of them computed run again
+--   in others: {share} of the time of all ops, {impact_ps}[, {op_share} of it in {op}].
 -- action: Where these runs are fed the same, fetch all in one call of Session.run: a list of the train op, the loss and
 --   the metrics. What several fetches need is computed once. A metric is then of the variables before the update.
 -- notes: Of steps whose runs were all recorded into one file. Ops of loops in the graph are left out: they run often in one

@@ -3,8 +3,8 @@
 -- question: Do optimizers of PyTorch run ops of their own for each parameter, on a processor?
 -- reads: slice, rollup_op, track_place, step_window
 -- severity: medium from a quarter of the window, low from a tenth
--- impact: {optimizer}.step() runs {ops} ops in a call of {mean_ps}: {share} of the window. They update one parameter after
---   the other.
+-- impact: {optimizer}.step() runs {ops} {ops:op|ops} in a call of {mean_ps}: {share} of the window. They update one
+--   parameter after the other.
 -- action: Give {optimizer} fused=True, if the installed PyTorch has that for processors, or foreach=True: then a few ops
 --   update all parameters.
 -- notes: Of recordings without a device: there PyTorch updates parameters together unless it is told otherwise.
