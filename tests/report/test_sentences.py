@@ -15,7 +15,8 @@ SOURCE = Path(stepscope.__file__).parent
 MODULES = tuple(
     f"report/{name}.py"
     for name in (
-        *("cause_beginnings", "cause_text", "compile_text", "judgement_text", "answer_document", "run_table"),
+        *("cause_beginnings", "cause_text", "cause_phrases", "ops_text", "input_text", "compile_text"),
+        *("judgement_text", "answer_document", "run_table"),
         *("headline", "section_text", "step_text", "program_text", "verdict_text"),
         *("advice", "verification", "flame"),
     )
@@ -73,7 +74,7 @@ def templates(path: str) -> dict[str, int]:
 
 def test_templates_are_found() -> None:
     """An empty list would pass every test below."""
-    assert ", called by" in templates("report/cause_text.py")
+    assert ", called by" in templates("report/input_text.py")
     assert "has another value each time" in templates("report/compile_text.py")
 
 

@@ -10,7 +10,8 @@ from stepscope.instruments.causes.cause_facts import Retrace
 from stepscope.instruments.causes.explanation import Explanation
 from stepscope.instruments.causes.judgement import Judgement
 from stepscope.report import remains
-from stepscope.report.cause_text import calls, forbidding
+from stepscope.report.cause_phrases import calls
+from stepscope.report.cause_text import forbidding
 from stepscope.report.compile_text import change
 from stepscope.report.judgement_text import own_sentence
 from stepscope.report.names import function_of, unit_of
