@@ -32,13 +32,18 @@ def recorder_steps(pieces: Pieces) -> list[Step]:
 def times(data: bytes) -> list[Step]:
     """Number, begin and end in Unix nanoseconds, and whether it was recorded, of each step of steps.ndjson.
     One that was traced for RunMetadata is a recording of its own. Lines that are damaged are left out."""
+    return [step for step, _ in _steps_and_kinds(data)]
+
+
+def _steps_and_kinds(data: bytes) -> list[tuple[Step, str]]:
+    """The same, each with the kind of the step."""
     found = []
     for line in json_lines(data):
         number, begin, end = (whole(line, key) for key in ("step", "begin_unix_ns", "end_unix_ns"))
         if number is not None and begin is not None and end is not None and end >= begin:
             recorded = line.get("recorded", True) and not line.get("run_metadata")
-            found.append((number, begin, end, bool(recorded)))
-    return sorted(found, key=lambda step: step[1])
+            found.append(((number, begin, end, bool(recorded)), _kind(line)))
+    return sorted(found, key=lambda found: found[0][1])
 
 
 def timed(data: bytes) -> list[Step]:
@@ -50,7 +55,7 @@ def timed(data: bytes) -> list[Step]:
 def read(files: CaptureFiles, traced: bool) -> None:
     """Adds the rows of step_stored. traced: an XPlane of the capture has the steps, more exactly."""
     data = files.data.get(NAME, b"")
-    steps = times(data)
+    steps = _steps_and_kinds(data)
     lines = number_of_lines(data)
     if odd := lines - len(steps):
         files.seen += odd
@@ -58,10 +63,9 @@ def read(files: CaptureFiles, traced: bool) -> None:
         files.damaged(f"{NAME}: {odd:,} of {units.count(lines, 'line')} {tell} no step", odd)
     if traced:
         return
-    phases = {whole(line, "step"): _kind(line) for line in json_lines(data)}
     if _has_run_metadata(files.record):
         # Runs that were traced in full are steps by themselves, unless others ran as ever and were sampled.
-        steps = [step for step in steps if step[3]] if "stacks.ndjson" in files.data else []
+        steps = [found for found in steps if found[0][3]] if "stacks.ndjson" in files.data else []
     # A moment that was kept may be about one step, beside those that ran as ever.
     kept = files.record.get("kept")
     unrecorded = "the recorder saw it, and did not trace it"
@@ -69,10 +73,10 @@ def read(files: CaptureFiles, traced: bool) -> None:
         left_out = "kept beside the one that was out of the ordinary"
     else:
         # Nothing shows where the others spend their time, and the first of them set everything up.
-        sampled = "stacks.ndjson" in files.data and any(step[3] for step in steps)
+        sampled = "stacks.ndjson" in files.data and any(step[3] for step, _ in steps)
         left_out = unrecorded if sampled else ""
     rows = []
-    for number, begin, end, recorded in steps:
+    for (number, begin, end, recorded), kind in steps:
         ts_ps, end_ps = files.time(begin), files.time(end)
         files.seen += 1
         if ts_ps is None or end_ps is None:
@@ -80,7 +84,6 @@ def read(files: CaptureFiles, traced: bool) -> None:
             continue
         files.stored += 1
         reason = "the recorder saw it" if recorded else left_out or unrecorded
-        kind = phases.get(number, "unknown")
         rows.append(_row(number, kind, ts_ps, end_ps, reason, averaged=recorded or not left_out))
     rows += _phases(files, rows)
     files.add("step_stored", rows)
