@@ -9,7 +9,7 @@ import { Grid } from "./table";
 import { boxes, Flame, TreeTable } from "./tree";
 import type { Report, Section } from "./types";
 
-/** A picture, and the table that it is of behind a click; the table alone where nothing is drawn. */
+/** A picture with its table behind a click; the table alone where nothing is drawn. */
 function Pictured(props: { drawn: JSX.Element | null; rows: number; table: JSX.Element }): JSX.Element {
   if (!props.drawn) return props.table;
   return (

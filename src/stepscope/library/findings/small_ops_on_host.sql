@@ -15,7 +15,7 @@
 --   torch.compile.
 -- action_torch_compiled: Make few large ops of the many small ones: one call for a batch instead of a loop over its rows,
 --   and what is not compiled yet into the compiled function.
--- notes: Of hosts without a device. Small ops of a device are told by what lies between its kernels.
+-- notes: Only of hosts without a device. The finding many_tiny_kernels is about those of a device.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: An op costs its framework some microseconds before it computes anything. An op of 10 µs is mostly that, and
 --   more cores make it no faster.

@@ -7,7 +7,7 @@
 --   parameter after the other.
 -- action: Give {optimizer} fused=True, if the installed PyTorch has that for processors, or foreach=True: then a few ops
 --   update all parameters.
--- notes: Of recordings without a device: there PyTorch updates parameters together unless it is told otherwise.
+-- notes: Only of recordings without a device. On a device, PyTorch updates parameters together by default.
 -- weakened_by: lost, capped, truncated
 -- reasoning: Each op costs some microseconds of the framework, however small its parameter is. With many small
 --   parameters the update takes longer than the arithmetic in it.
@@ -55,14 +55,12 @@ tracks AS (
 
 moments AS (
   SELECT
-    columns!(s, id, track_id, ts_ps),
-    s.category,
-    c.call_id,
+    columns!(s, track_id, ts_ps, category),
     CASE
       WHEN s.name LIKE '%foreach%' OR s.name LIKE '%fused%' OR s.name LIKE '%ompiled%' THEN 1
       ELSE 0
     END AS together,
-    CASE WHEN c.call_id IS NOT NULL THEN s.ts_ps + s.dur_ps END AS end_ps
+    until!(c.call_id IS NOT NULL, s) AS until_ps
   FROM slice AS s
   INNER JOIN tracks AS t ON t.on_track = s.track_id
   LEFT JOIN calls AS c ON c.call_id = s.id
@@ -70,32 +68,18 @@ moments AS (
   WHERE c.call_id IS NOT NULL OR (s.category = 'cpu_op' AND (a.category IS NULL OR a.category <> 'cpu_op'))
 ),
 
-placed AS (
-  SELECT
-    columns!(m, ts_ps, category, together),
-    MAX(m.call_id) OVER (
-      PARTITION BY m.track_id
-      ORDER BY m.ts_ps NULLS LAST, m.id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS latest_call,
-    MAX(m.end_ps) OVER (
-      PARTITION BY m.track_id
-      ORDER BY m.ts_ps NULLS LAST, m.id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS until_ps
-  FROM moments AS m
-),
-
+-- Calls of a track do not overlap: each ends at a time of its own.
 counted AS (
-  SELECT p.latest_call, COUNT(*) AS within, MAX(p.together) AS any_together
-  FROM placed AS p
-  WHERE p.category = 'cpu_op' AND p.ts_ps < p.until_ps
-  GROUP BY p.latest_call
+  SELECT m.track_id AS of_track, m.until_ps, COUNT(*) AS within, MAX(m.together) AS any_together
+  FROM moments AS m
+  WHERE m.category = 'cpu_op' AND m.ts_ps < m.until_ps
+  GROUP BY m.track_id, m.until_ps
 ),
 
 cut AS (
   SELECT
-    columns!(c, run_id, host_id, class_name, call_id, dur_ps),
+    columns!(c, run_id, host_id, class_name, track_id, dur_ps),
+    c.ts_ps + c.dur_ps AS end_ps,
     greatest!(c.ts_ps, w.open_ps) AS from_ps,
     least!(c.ts_ps + c.dur_ps, w.close_ps) AS to_ps
   FROM calls AS c
@@ -111,7 +95,7 @@ sums AS (
     sum_where!(c.to_ps > c.from_ps, c.to_ps - c.from_ps) AS updating_ps,
     MAX(n.any_together) AS ever_together
   FROM cut AS c
-  INNER JOIN counted AS n ON n.latest_call = c.call_id
+  INNER JOIN counted AS n ON n.of_track = c.track_id AND n.until_ps = c.end_ps
   GROUP BY columns!(c, run_id, host_id, class_name)
 ),
 
