@@ -14,6 +14,7 @@ import pytest
 from stepscope.cli import main, verbs
 from stepscope.server import app
 from tests.scripts import load
+from tests.tiers import some
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SIZES = (250, 1000)
@@ -79,7 +80,7 @@ def test_no_function_grows_faster_than_its_work(
     assert grown == {}
 
 
-@pytest.mark.parametrize("form", MOST_LINES)
+@pytest.mark.parametrize("form", some(MOST_LINES, ("cpuprofile",), "two profiles"))
 def test_an_event_of_a_profile_runs_few_lines(
     form: str, generate: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

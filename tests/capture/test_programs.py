@@ -223,6 +223,7 @@ def test_older_tensorflow(name: str, tmp_path: Path) -> None:
     whole(tmp_path / "out", told)
 
 
+@pytest.mark.repeats("TensorFlow is recorded a second time")
 def test_a_server_that_calls_the_signature_of_a_saved_model(tmp_path: Path) -> None:
     installed("tensorflow")
     program = PROGRAMS / "tf2_served.py"
