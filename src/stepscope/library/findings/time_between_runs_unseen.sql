@@ -46,7 +46,10 @@ SELECT
   CAST(s.number AS BIGINT) AS gaps,
   CASE
     WHEN r.captures IS NULL
-      THEN 'Time the loop without tracing it: `stepscope record -- python …` does, and shows where that time goes.'
+      THEN CONCAT(
+        'Time the loop without tracing it: `stepscope record -- python …` does, and shows where that time goes and ',
+        'how much longer tracing makes a run.'
+      )
     ELSE CONCAT(
       'Let the program run for longer: steps are timed after those that are traced in full, and it ended before. ',
       'Or record it with `--no-run-metadata`, which traces none.'
