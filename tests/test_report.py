@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 
 from stepscope.library.statements import statement
-from stepscope.report import Report, build, section_text
+from stepscope.report import Report, build, section_text, step_text
 from stepscope.report.advice import next_commands
 from stepscope.report.headline import headline
 from stepscope.report.parts import Chart, Column, Table
@@ -166,6 +166,27 @@ def test_steps_left_out_are_told():
     (section,) = [s for s in report(draw(text)).sections if s.name == "step_list"]
     assert "Left out of the averages: step 0 (compile, 12.0 µs: drawn)." in section.answer
     assert section.chart is not None
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([4], "step 4"),
+        ([4, 5], "steps 4 and 5"),
+        ([0, 1, 2, 3], "steps 0 to 3"),
+        ([0, 0, 1, 1, 2], "steps 0 to 2"),
+        ([1, 4, 6], "steps 1, 4 and 6"),
+        ([1, 4, 6, 8, 9], "steps 1, 4, 6 and 2 more"),
+    ],
+)
+def test_steps_left_out_for_one_reason_are_told_together(numbers, words):
+    rows = [
+        {"run_id": "r", "kind": "unknown", "reason": "slow", "step": n, "dur_ps": (n + 1) * 10**9}
+        | {"averaged": False, "recovered_from": "file"}
+        for n in numbers
+    ]
+    (sentence,) = step_text._left_out(rows, False)
+    assert sentence.startswith(f"Left out of the averages: {words} (")
 
 
 def test_notes_say_what_they_weaken():

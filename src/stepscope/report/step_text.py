@@ -33,6 +33,8 @@ _LONGEST_TURN = 8
 """Most runs after which kinds may begin anew."""
 _MOST_GROUPS = 6
 """Groups of steps that get a sentence each; a table has the others."""
+_MOST_LEFT_OUT = 3
+"""Reasons why averages leave steps out that are told, and steps of one reason that are numbered."""
 
 
 def steps_of_kind(row: Mapping[str, Any], number: int) -> str:
@@ -109,16 +111,38 @@ def _is_whole(step: Mapping[str, Any]) -> bool:
 
 
 def _left_out(steps: Rows, several: bool) -> Iterable[str]:
-    """The steps that averages leave out. several: there are several runs."""
-    left = [row for row in steps if not row["averaged"] and not _is_whole(row)]
-    if left:
-        shown = [
-            f"step {row['step']}{' of ' + row['run_id'] if several else ''} "
-            f"({_words(row['kind'])}, {_ps(row['dur_ps'])}: {row['reason']})"
-            for row in left[:3]
-        ]
-        others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
-        yield f"Left out of the averages: {', '.join(shown)}{others}."
+    """The steps that averages leave out, those of one kind and reason together. several: there are several
+    runs."""
+    groups: dict[tuple[str, str, str], Rows] = {}
+    for row in steps:
+        if not row["averaged"] and not _is_whole(row):
+            groups.setdefault((row["run_id"], row["kind"], row["reason"]), []).append(row)
+    shown = [
+        f"{_numbers(rows)}{' of ' + run if several else ''} ({_kind_and_durations(kind, rows)}: {reason})"
+        for (run, kind, reason), rows in list(groups.items())[:_MOST_LEFT_OUT]
+    ]
+    if shown:
+        rest = sum(map(len, list(groups.values())[_MOST_LEFT_OUT:]))
+        yield f"Left out of the averages: {', '.join(shown)}{f' and {rest:,} more' if rest else ''}."
+
+
+def _numbers(steps: Rows) -> str:
+    """Which steps these are: "step 4", "steps 4 to 13" or "steps 4, 6, 9 and 7 more"."""
+    numbers = list(dict.fromkeys(row["step"] for row in steps))  # hosts count alike
+    if len(numbers) == 1:
+        return f"step {numbers[0]}"
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"steps {numbers[0]} to {numbers[-1]}"
+    rest = len(numbers) - _MOST_LEFT_OUT
+    words = [*map(str, numbers[:_MOST_LEFT_OUT]), *([f"{rest:,} more"] if rest > 0 else [])]
+    return f"steps {listed(words)}"
+
+
+def _kind_and_durations(kind: str, steps: Rows) -> str:
+    """The kind, where it is known, and how long such steps take."""
+    least, most = (_ps(end(row["dur_ps"] for row in steps)) for end in (min, max))
+    durations = least if least == most else f"{least} to {most}"
+    return durations if kind == "unknown" else f"{_words(kind)}, {durations}"
 
 
 def _tokens(steps: Rows) -> Iterable[str]:
