@@ -3,9 +3,8 @@
 -- question: How much time lies between recorded runs of a session, of which their recordings show nothing?
 -- reads: run_gap, source
 -- severity: medium where five times as much time lies between runs as in them, else low
--- impact: A recorded run takes {mean_run_ps} on average, and {mean_gap_ps} lie between one and the next, of which
---   nothing was recorded: the program's own Python, feeding, saving the recording, and what an input pipeline makes
---   meanwhile.
+-- impact: On average {mean_gap_ps} lie between a recorded run and the next, of which nothing was recorded: the
+--   program's own Python, feeding, saving the recording, and what an input pipeline makes meanwhile.
 -- action: {advice}
 -- weakened_by: lost, truncated, no-steps
 -- reasoning: A recording of Session.run begins and ends inside of the call. What the loop does between two calls makes
@@ -15,7 +14,7 @@
 -- columns:
 --   impact_ps | ps | Between | time between these runs, added up
 --   run_id, host_id
---   mean_run_ps | ps | Run | mean duration of a run
+--   mean_run_ps | ps | Run | mean duration of a run that another follows
 --   mean_gap_ps | ps | Gap | mean time from the end of one to the begin of the next
 --   gaps | int | Gaps | how many
 --   advice | text | Advice | how to record that time
