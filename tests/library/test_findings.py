@@ -185,6 +185,25 @@ def test_updates_one_by_one():
     assert not rows_of("updates_one_by_one", nested)
 
 
+def test_dropout_without_gradients():
+    """What draws nothing is the dropout of evaluation mode; bernoulli_ by itself is no dropout."""
+    tables = made_recordings.dropping_out()
+    (row,) = rows_of("dropout_without_gradients", tables)
+    calls = [s["dur_ps"] for s in tables.rows["slice"] if s["name"] == "aten::dropout"]
+    assert (row["calls"], row["impact_ps"], row["severity"]) == (2, sum(calls), "medium")
+    assert row["share"] == pytest.approx(0.4)
+    fused = made_recordings.dropping_out("aten::native_dropout")
+    assert [one["calls"] for one in rows_of("dropout_without_gradients", fused)] == [2]
+    assert not rows_of("dropout_without_gradients", made_recordings.dropping_out("aten::alias"))
+    trained = made_recordings.dropping_out()
+    trained.rows["slice"][-1] |= {"name": "autograd::engine::evaluate_function: MmBackward0"}
+    assert not rows_of("dropout_without_gradients", trained)
+    apart = made_recordings.dropping_out()
+    for one in apart.rows["slice"]:
+        one["name"] = one["name"].replace("aten::dropout", "aten::rand")
+    assert not rows_of("dropout_without_gradients", apart)
+
+
 def test_garbage_in_steps():
     """Three collections begin within the steps, the last of which goes on behind them."""
     tables = made_recordings.collecting_garbage()

@@ -1270,6 +1270,22 @@ def updates_one_by_one(op: str = "aten::mul_", ops: int = 120) -> Tables:
     return tables
 
 
+def dropping_out(inner: str = "aten::bernoulli_", calls: int = 2) -> Tables:
+    """A step of PyTorch that computes no gradients, of which each call of dropout takes a fifth."""
+    drawn = f"[aten::dropout{'.' * 45}]"
+    inside = f" [{inner}]".ljust(len(drawn))
+    length = 5 * len(drawn)
+    tables = draw(
+        f"step infer : [infer{'.' * (length - 7)}]\ncpu/t thread : {drawn * calls}\n"
+        f"cpu/t thread : {inside * calls}\ncpu/t thread : {' ' * (len(drawn) * calls)}"
+        f"[aten::mm{'.' * (length - len(drawn) * calls - 10)}]",
+        producer="kineto",
+    )
+    for row in tables.rows["slice"]:
+        row |= {"category": "cpu_op", "op_type": row["name"]}
+    return tables
+
+
 def half_floats(drawing: str = "cpu/t thread : [aten::mm.......][aten::relu]") -> Tables:
     """Ops of PyTorch on a processor, all but relu with 16-bit floats."""
     tables = draw(drawing, producer="kineto")
@@ -1417,6 +1433,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "model_runs_twice": a_model_that_runs_twice,
     "updates_one_by_one": updates_one_by_one,
     "small_ops_on_host": small_ops,
+    "dropout_without_gradients": dropping_out,
+    "dropout_without_gradients, one": lambda: dropping_out(calls=1),
     "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
     "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),
