@@ -66,7 +66,6 @@ LATE_WITHIN = {
     },
     # One output of several.
     "exporters.duckdb": {"exporters.events"},
-    "exporters.pprof": {"exporters.stack_tree"},
     "objects.result": {"objects.arrow"},
     "objects.trace": {"objects.widget"},
 }

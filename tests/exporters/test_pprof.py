@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from stepscope.cli import main
-from stepscope.exporters.pprof import StackTimes
+from stepscope.exporters.stack_tree import StackTimes
 from stepscope.session.trace import OpenTrace
 from stepscope.session.trace import open as open_trace
 from tests import corpus

@@ -23,6 +23,7 @@ from stepscope.exporters import Written, memory_rows
 from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
+from stepscope.exporters.numbering import follow_on
 from stepscope.exporters.own_marks import members
 from stepscope.exporters.source_events import events_by_source, rows_by_table
 from stepscope.exporters.track_ids import TrackIds
@@ -119,17 +120,12 @@ class _TraceText:
         self._layout, self._memory, self._dataflow = layout, memory, dataflow
         self._several = len(layout.places) > 1
         high = max(place.end_ps + max(place.shift_ps, 0) for place in layout.places)
-        flows = trace.query(statement("arrow_numbers")).rows()
+        flows, _ = follow_on(trace.query(statement("arrow_numbers")).rows())
         self._args = {name: args_sql(name, self._several) for name in ("slice", "instant", "flow")}
         number = "concat(spot.ordinal, ':', {})" if self._several else "{}"
         self._args["slice"] = f"CASE WHEN spot.of_session THEN {_SESSION_ARGS} ELSE {self._args['slice']} END"
         self._sequence = f"to_json({number.format('coalesce(spot.own_id, spot.tid::VARCHAR)')})"
         self._object = f"to_json({number.format('instant.object_id')})"
-        following = 1
-        shifts = {}
-        for source_id, first, last in flows:
-            shifts[source_id] = following - first
-            following += last - first + 1
         wide = "::HUGEINT" if high > 2**62 else "::BIGINT"
         self.track_ids = TrackIds(
             trace,
@@ -137,7 +133,7 @@ class _TraceText:
                 place.source_id: {
                     "label": quote(f"{place.label}: " if self._several else ""),
                     "shift_ps": f"{place.shift_ps}{wide}",
-                    "flow_shift": f"{shifts.get(place.source_id, 0)}::BIGINT",
+                    "flow_shift": f"{flows.get(place.source_id, 0)}::BIGINT",
                     # In a Chrome trace, the arguments include op and type; they are written unchanged.
                     # As in TensorFlow's Timeline, for tools that read it.
                     "of_session": "true" if traits(place.format).sessions else "false",

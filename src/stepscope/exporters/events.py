@@ -8,11 +8,11 @@ warehouses guess types from the first lines and would otherwise see only NULLs i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from stepscope.exporters.fields import quote
-from stepscope.exporters.source_events import events_by_source, rows_by_table
+from stepscope.exporters.numbering import follow_on, shift_sql
+from stepscope.exporters.source_events import events_by_source
 from stepscope.exporters.track_ids import TrackIds
 from stepscope.library.statements import statement
 
@@ -55,11 +55,10 @@ def sql(trace: OpenTrace) -> str:
     track_ids = TrackIds(trace, _sources(trace))
     numbers, begin = {}, 1
     events = events_by_source(trace)
-    rows = rows_by_table(events)
     for table in _OWN:
-        ids = [(part.source_id, part.first_id, part.last_id) for part in events if part.table == table]
-        numbers[table] = _number(table, begin, ids)
-        begin += rows[table]
+        ranges = [(part.source_id, part.first_id, part.last_id) for part in events if part.table == table]
+        shifts, begin = follow_on(ranges, begin)
+        numbers[table] = f"{table}.id + {shift_sql(shifts, f'{table}.source_id')}"
     first = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in _OWN}
     others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in _OWN}
     parts = [
@@ -77,18 +76,6 @@ first AS (
 )
 {" UNION ALL ".join(parts)}
 """
-
-
-def _number(table: str, begin: int, rows: Iterable[tuple[int, int, int]]) -> str:
-    """SQL that numbers the rows of a table from `begin`, without storing them. rows: sources with their first
-    and last id."""
-    shifts = {}
-    for source_id, first, last in rows:
-        shifts[source_id] = begin - first
-        begin += last - first + 1
-    if len(shifts) < 2:
-        return f"{table}.id + {next(iter(shifts.values()), 0)}"
-    return f"{table}.id + {list(shifts.values())}[list_position({list(shifts)}, {table}.source_id)]"
 
 
 def _sources(trace: OpenTrace) -> dict[int, dict[str, str]]:

@@ -63,7 +63,7 @@ def look(trace: OpenTrace) -> MemorySources:
 
 
 def ctes(memory: MemorySources, layout: Layout) -> str:
-    """Common table expressions after those of Spots: held (allocators), held_lane and held_block."""
+    """Common table expressions after those of TrackIds: held (allocators), held_lane and held_block."""
     values = []
     for place in layout.places:
         if place.source_id in memory.spans:

@@ -9,12 +9,13 @@ track, so `pprof -tagfocus track=…` looks at one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
 from stepscope.exporters import Written
+from stepscope.exporters.stack_tree import StackTimes, tree
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -58,9 +59,6 @@ def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
 
 
 def _write_samples(trace: OpenTrace, out: Path, table: str | None) -> Written:
-    # The class below reads slices.
-    from stepscope.exporters.stack_tree import tree
-
     found = tree(trace, table)
     origin = trace.query(statement("origin_span")).rows()[0][0]
     span = trace.query(statement("sample_span")).rows()[0]
@@ -96,34 +94,3 @@ def _start(origin: Sequence[Any], span: Sequence[Any]) -> int:
 
 def _nanos(ps: int) -> int:
     return ps // 1000
-
-
-class StackTimes:
-    """Self times by stack, from slices in the order of their ids: by track, parents before children."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, int] = {}
-        self.nodes: dict[tuple[int, int], int] = {}
-        """(parent or -1, name) of every stack, to its number."""
-        self.values: dict[tuple[int, int], list[int]] = {}
-        """(stack, track): how often, self picoseconds."""
-        self._track: int | None = None
-        self._open: list[int] = []
-
-    def add(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Adds (track, depth, name, self_ps)."""
-        names, nodes, values = self.names, self.nodes, self.values
-        for track, depth, name, self_ps in rows:
-            if track != self._track:
-                self._track, self._open = track, []
-            del self._open[depth:]
-            parent = self._open[-1] if self._open else -1
-            number = names.setdefault(name, len(names))
-            node = nodes.setdefault((parent, number), len(nodes))
-            self._open.append(node)
-            value = values.get((node, track))
-            if value is None:
-                values[node, track] = [1, self_ps]
-            else:
-                value[0] += 1
-                value[1] += self_ps

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import UsageError
-from stepscope.exporters.pprof import StackTimes
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -46,6 +45,37 @@ class StackTree(NamedTuple):
             stack, frame = self.nodes[stack]
             found.append(frame)
         return found[::-1]
+
+
+class StackTimes:
+    """Self times by stack, from slices in the order of their ids: by track, parents before children."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, int] = {}
+        self.nodes: dict[tuple[int, int], int] = {}
+        """(parent or -1, name) of every stack, to its number."""
+        self.values: dict[tuple[int, int], list[int]] = {}
+        """(stack, track): how often, self picoseconds."""
+        self._track: int | None = None
+        self._open: list[int] = []
+
+    def add(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Adds (track, depth, name, self_ps)."""
+        names, nodes, values = self.names, self.nodes, self.values
+        for track, depth, name, self_ps in rows:
+            if track != self._track:
+                self._track, self._open = track, []
+            del self._open[depth:]
+            parent = self._open[-1] if self._open else -1
+            number = names.setdefault(name, len(names))
+            node = nodes.setdefault((parent, number), len(nodes))
+            self._open.append(node)
+            value = values.get((node, track))
+            if value is None:
+                values[node, track] = [1, self_ps]
+            else:
+                value[0] += 1
+                value[1] += self_ps
 
 
 def tree(trace: OpenTrace, table: str | None) -> StackTree:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from stepscope.exporters.numbering import follow_on, shift_sql
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -38,13 +39,8 @@ class TrackIds:
 
     def __init__(self, trace: OpenTrace, sources: Mapping[int, Mapping[str, str]]) -> None:
         self._sources = sources
-        self._shifts: dict[int, int] = {}
-        self._size = 0
         rows = trace.query(statement("track_numbers")).rows()
-        for source_id, first, last in rows:
-            if source_id in sources:
-                self._shifts[source_id] = self._size - first + 1
-                self._size += last - first + 1
+        self._shifts, self._end = follow_on(row for row in rows if row[0] in sources)
 
     def ctes(self) -> str:
         """Common table expressions: place (sources), process, spot (tracks) and track_ids (one row)."""
@@ -80,13 +76,10 @@ spot AS (
 ),
 track_ids AS (
   SELECT list(spot ORDER BY place.position) AS list
-  FROM range(1, {self._size + 1}) AS place(position) LEFT JOIN spot ON spot.position = place.position
+  FROM range(1, {self._end}) AS place(position) LEFT JOIN spot ON spot.position = place.position
 )"""
 
     def of(self, table: str) -> str:
         """The rows of a table (or query in brackets) in their order, with their spot."""
-        if len(self._shifts) == 1:
-            shift = str(next(iter(self._shifts.values())))
-        else:
-            shift = f"{list(self._shifts.values())}[list_position({list(self._shifts)}, source_id)]"
+        shift = shift_sql(self._shifts, "source_id")
         return f"(SELECT *, (SELECT list FROM track_ids)[track_id + {shift}] AS spot FROM {table})"
