@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.capture import tf1
+from stepscope.capture import arrays, metadata_tracer, session_signatures, tf1
 from stepscope.capture.callers import WatchedCall
 from stepscope.capture.course import DONE, METADATA, RECORDING
 from stepscope.capture.folder import Folder
@@ -28,7 +28,7 @@ class Session:
 
 
 def test_a_session_goes_on_where_a_closed_one_ended() -> None:
-    sessions, first, second = tf1.Sessions(), Session(), Session()
+    sessions, first, second = session_signatures.Sessions(), Session(), Session()
     number = sessions.number(first, "[train]")
     assert sessions.number(first, "[train]") == number
     first._closed = True
@@ -38,14 +38,14 @@ def test_a_session_goes_on_where_a_closed_one_ended() -> None:
 
 def test_bytes_of_arrays_are_counted_wherever_they_lie() -> None:
     fed = {"a": np.zeros((10, 25), np.float32), "b": np.float64(1), "c": [1.0] * 9, "d": "text"}
-    assert tf1.array_bytes((fed, None)) == 1008
+    assert arrays.array_bytes((fed, None)) == 1008
     fetched = [None, (np.zeros(3, np.int8), {"e": np.zeros(4, np.int8)})]
-    assert tf1.array_bytes((fetched,)) == 7
-    assert tf1.array_bytes(([np.int8(1)] * (tf1.MOST_SIGNATURES + 1),)) == 0
+    assert arrays.array_bytes((fetched,)) == 7
+    assert arrays.array_bytes(([np.int8(1)] * (arrays.MOST_FED + 1),)) == 0
 
 
 def test_a_session_that_is_gone_is_closed() -> None:
-    sessions, first = tf1.Sessions(), Session()
+    sessions, first = session_signatures.Sessions(), Session()
     number = sessions.number(first, "[train]")
     del first
     assert sessions.number(Session(), "[train]") == number
@@ -53,7 +53,7 @@ def test_a_session_that_is_gone_is_closed() -> None:
 
 def test_sessions_side_by_side_are_two() -> None:
     """And stay so when one is closed."""
-    sessions, first, second = tf1.Sessions(), Session(), Session()
+    sessions, first, second = session_signatures.Sessions(), Session(), Session()
     numbers = [sessions.number(session, "[train]") for session in (first, second, first, second)]
     assert numbers[:2] == numbers[2:]
     assert numbers[0] != numbers[1]
@@ -62,14 +62,14 @@ def test_sessions_side_by_side_are_two() -> None:
 
 
 def test_more_fetches_than_are_remembered_are_told_by_their_session() -> None:
-    sessions, session = tf1.Sessions(), Session()
-    for number in range(tf1.MOST_SIGNATURES):
+    sessions, session = session_signatures.Sessions(), Session()
+    for number in range(session_signatures.MOST_SIGNATURES):
         sessions.number(session, str(number))
     assert sessions.number(session, "another") == id(session)
 
 
 def test_a_run_that_fetches_what_the_loop_made_is_the_step_that_it_runs_with() -> None:
-    graphs, session = tf1.Graphs(), Session()
+    graphs, session = session_signatures.Graphs(), Session()
 
     def asked(*fetches: str, made: int = 0, site: Site = NOWHERE) -> str:
         session.graph.version += made
@@ -133,7 +133,7 @@ class Taken:
 
 def test_all_runs_of_a_step_are_one_file(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path / "out"), {"files": []})
-    tracer = tf1.Tracer()
+    tracer = metadata_tracer.Tracer()
     tracer.save_kept(folder)
     for step, run in ((4, b"a"), (4, b"b"), (5, b"c")):
         if run == b"c":

@@ -8,7 +8,7 @@ import pytest
 
 from stepscope import report
 from stepscope.cli import main
-from stepscope.formats.xla import cases
+from stepscope.formats.xla import compared_programs
 from stepscope.report import ReportFinding
 from stepscope.session import trace
 from tests.corpus import SAMPLES
@@ -107,7 +107,7 @@ def test_a_compile_that_ended_early_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_the_shape_that_changed_is_named(a: str, b: str, expected: str) -> None:
-    assert cases._changed(a, b) == f"parameter {expected}"
+    assert compared_programs._changed(a, b) == f"parameter {expected}"
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,17 @@ Only imported frameworks count, and no method of an array is called that might r
 
 import mmap
 import sys
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional
 
 FUNCTIONS = "compiled functions"
 """The kind of functions that frameworks compile; each is kept as long as its Python function."""
 
 MOST_VIEWS = 16
 """Most views that are followed to the owner of the bytes."""
+
+
+MOST_FED = 1000
+"""Longest list of values of the program that is gone through."""
 
 
 class HeldArray(NamedTuple):
@@ -158,3 +162,17 @@ def _tensor_bytes(value: Any) -> int:
 def _short(device: str) -> str:
     """CPU:0 of /job:localhost/replica:0/task:0/device:CPU:0."""
     return device.rpartition("device:")[2] or device or "host"
+
+
+def array_bytes(values: Iterable[Any]) -> int:
+    """The bytes of the arrays and scalars of NumPy among values, in lists and dictionaries as well. What else
+    is fed, such as a list of numbers, is not looked into: it may be long, or the program's own kind."""
+    found = 0
+    for value in values:
+        if type(value).__module__ == "numpy":
+            found += int(value.nbytes)
+        elif isinstance(value, tuple) or (isinstance(value, list) and len(value) <= MOST_FED):
+            found += array_bytes(value)
+        elif isinstance(value, dict):
+            found += array_bytes(value.values())
+    return found

@@ -7,10 +7,10 @@ from typing import Any, Callable, Container, Optional, Type
 
 from . import attach, clocks, environment
 from .folder import Folder
+from .metadata_tracer import Tracer, full_trace, traces
 from .plan import PIECES, WARMUP, RecordingPlan
 from .profiler import now_ns
 from .program import Program
-from .tf1 import Tracer, full_trace, traces
 
 
 class Chosen:

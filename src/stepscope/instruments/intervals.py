@@ -25,6 +25,12 @@ def union(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:
     return joined
 
 
+def hull(intervals: Iterable[Interval]) -> Interval:
+    """From the first begin to the last end; at least one interval."""
+    begins, ends = zip(*intervals, strict=True)
+    return min(begins), max(ends)
+
+
 def length(intervals: Iterable[Interval]) -> int:
     """The sum of their durations."""
     return sum(end - begin for begin, end in intervals)

@@ -4,19 +4,20 @@ Each question is asked once for all sources that are read together."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar, cast
 
 from stepscope import _core, config
 from stepscope._core import Spans
 from stepscope.engines import Statement
-from stepscope.instruments.intervals import Interval, union
+from stepscope.instruments.intervals import Interval, hull, union
 from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
+from stepscope.instruments.step_breakdown.driving_threads import DrivingThreads
 from stepscope.instruments.step_breakdown.evidence_kinds import NOTHING, EvidenceKinds
 from stepscope.instruments.step_breakdown.interpreter_lock import ProcessorTime
 from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
 from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, Shifts
-from stepscope.instruments.step_breakdown.sweep import NumberedSegments, Segment, SpanEvidence
+from stepscope.instruments.step_breakdown.sweep import Segment, SpanEvidence
 from stepscope.library.statements import Query, Stream, Value, statement
 
 AT_ONCE = 2_500_000
@@ -81,7 +82,7 @@ def evidence_of(
         )
         for source in sources
     }
-    whole = _hull(windows.values())
+    whole = hull(windows.values())
     kinds = {source.source_id: kinds.get(source.source_id, NOTHING) for source in sources}
     streams = map(stream, _spans_of(kinds, whole))
     spans = _core.Spans(streams) if any(kind.any for kind in kinds.values()) else None
@@ -89,7 +90,7 @@ def evidence_of(
     if len(sources) == 1:
         (number,) = windows
         bits[number] = list(_windows(query, number, whole, kinds[number].slices))
-    threads = _DrivingThreads(query, stream, kinds, whole)
+    threads = DrivingThreads(query, stream, kinds, whole)
     sampled = _SampledThreads(query, shifts, windows, threads, spans, bits)
     for number in range(max(map(len, bits.values()))):
         # With what is near on both sides, so that a gap between two calls is seen whole.
@@ -142,7 +143,7 @@ class _SampledThreads:
         query: Query,
         shifts: Shifts,
         windows: Mapping[int, Interval],
-        threads: _DrivingThreads,
+        threads: DrivingThreads,
         spans: Spans | None,
         bits: Mapping[int, Sequence[Interval]],
     ) -> None:
@@ -217,11 +218,6 @@ def _ran(samples: Sequence[DriverSample]) -> list[ProcessorTime]:
     ]
 
 
-def _hull(windows: Iterable[Interval]) -> Interval:
-    begins, ends = zip(*windows, strict=True)
-    return min(begins), max(ends)
-
-
 _Timed = TypeVar("_Timed", Segment, SampleSpan)
 
 
@@ -230,93 +226,6 @@ def _overlapping(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     first = bisect_right(timed, window[0], key=lambda span: span.to_ps)
     last = bisect_left(timed, window[1], key=lambda span: span.from_ps)
     return timed[first:last]
-
-
-def _spans_within(spans: Iterable[Interval], window: Interval) -> list[Interval]:
-    """Those that reach into a window."""
-    return [span for span in spans if span[0] < window[1] and span[1] > window[0]]
-
-
-class _DrivingThreads:
-    """The driving threads of sources."""
-
-    def __init__(
-        self, query: Query, stream: Stream, kinds: Mapping[int, EvidenceKinds], whole: Interval
-    ) -> None:
-        """whole: time around the steps of all sources."""
-        self._query, self._stream = query, stream
-        self._tracks = driver.tracks(query, list(kinds))
-        self._calls: driver.SliceMeanings = {}
-        for on_devices in (False, True):
-            tracks = [
-                track for source_id, track in self._tracks.items() if kinds[source_id].launches is on_devices
-            ]
-            if tracks:
-                names = query(statement("driving_names", tracks=tracks)).rows()
-                self._calls.update(driver.slice_meanings(names, computes=not on_devices))
-        self._traced = [track for source_id, track in self._tracks.items() if kinds[source_id].functions]
-        compiled: dict[int, list[Interval]] = {}
-        self._compiled_again: dict[int, list[Interval]] = {}
-        asked = statement("compiled_calls", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
-        for source_id, begin, end, again in query(asked).rows():
-            compiled.setdefault(source_id, []).append((begin, end))
-            if again:
-                self._compiled_again.setdefault(source_id, []).append((begin, end))
-        self._compiled = {source_id: union(calls) for source_id, calls in compiled.items()}
-        collected: dict[int, list[Interval]] = {}
-        asked = statement("garbage_collections", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
-        for source_id, begin, end in query(asked).rows():
-            collected.setdefault(source_id, []).append((begin, end))
-        self._collected = {source_id: union(spans) for source_id, spans in collected.items()}
-
-    def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
-        """What the threads of sources do, each within a window; where no slice tells of one, only when it
-        compiled again or collected garbage, as a recorder saw."""
-        found = self._slice_segments(windows)
-        for source_id, window in windows.items():
-            known = self._compiled.get(source_id, ())
-            if source_id not in found:
-                known = union(self._compiled_again.get(source_id, ()))
-            if calls := _spans_within(known, window):
-                found[source_id] = driver.compiling(found.get(source_id, []), calls)
-            if collections := _spans_within(self._collected.get(source_id, ()), window):
-                found[source_id] = driver.collecting(found.get(source_id, []), collections)
-        return found
-
-    def _slice_segments(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
-        """What slices on the threads say of windows."""
-        tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
-        if not tracks:
-            return {}
-        begin, end = _hull(windows.values())
-        traced = self._traced_calls([track for track in self._traced if track in tracks], begin, end)
-        slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
-        within = {track: windows[source_id] for track, source_id in tracks.items()}
-        return {
-            tracks[track]: segments
-            for track, segments in driver.segments(slices, within, self._calls, traced).items()
-        }
-
-    def _traced_calls(self, tracks: list[int], begin_ps: int, end_ps: int) -> list[driver.TracedCall]:
-        """Calls of runs that were traced in full."""
-        if not tracks or not self._calls:
-            return []
-        asked = statement("traced_calls", tracks=tracks, begin_ps=begin_ps, end_ps=end_ps)
-        return [(row[0], row[1], row[2]) for row in self._query(asked).rows()]
-
-    def throughout(self, windows: Mapping[int, Sequence[Interval]]) -> dict[int, list[Segment]]:
-        """What they do in all windows of each source, which follow each other."""
-        found: dict[int, list[Segment]] = {}
-        for number in range(max(map(len, windows.values()), default=0)):
-            bits = {source_id: parts[number] for source_id, parts in windows.items()}
-            for source_id, segments in self.doing(bits).items():
-                begin, end = bits[source_id]
-                found.setdefault(source_id, []).extend(
-                    segment._replace(from_ps=max(segment.from_ps, begin), to_ps=min(segment.to_ps, end))
-                    for segment in segments
-                    if segment.to_ps > begin and segment.from_ps < end
-                )
-        return {source_id: driver.joined(parts) for source_id, parts in found.items()}
 
 
 def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[Statement]:

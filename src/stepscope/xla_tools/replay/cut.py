@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stepscope.errors import NothingFound, UnreadableSource
 from stepscope.escapes import printable
-from stepscope.formats.xla.cases import is_collective
+from stepscope.formats.xla.program_cases import is_collective
 from stepscope.xla_tools.replay import shapes, wire
 from stepscope.xla_tools.replay.lowering import cannot, lower
 from stepscope.xla_tools.replay.parts import (
