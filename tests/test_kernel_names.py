@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import kernel_names
-from stepscope.kernel_names import condensed, sentence_name, shortened
+from stepscope.kernel_names import condensed, function_name, sentence_name, shortened
 from stepscope.presenters.plain import plain, shorten
 from stepscope.report.names import distinct_names
 
@@ -52,6 +52,12 @@ POOL = (
 )
 def test_what_is_left_of_a_name(name: str, short: str | None) -> None:
     assert condensed(name) == short
+
+
+def test_a_label_has_the_function_alone() -> None:
+    assert function_name(ADD) == "vectorized_elementwise_kernel"
+    assert function_name("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)") == "ncclDevKernel_Generic"
+    assert function_name("StatefulPartitionedCall/dense/Relu") is None
 
 
 def test_names_that_fit_stay_and_longer_ones_are_cut_at_their_end() -> None:

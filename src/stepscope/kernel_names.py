@@ -39,6 +39,12 @@ def condensed(name: str) -> str | None:
         return None
 
 
+def function_name(name: str) -> str | None:
+    """The same without arguments, for a label: `add_kernel`."""
+    found = condensed(name)
+    return None if found is None else found.partition("<")[0].removesuffix(_PARAMETERS)
+
+
 def shortened(name: str, most: int) -> str | None:
     """The same in at most so many characters, cut at its end with …; None also where that says nothing."""
     found = condensed(name) if _LEAST <= most < len(name) else None

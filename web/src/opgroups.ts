@@ -46,14 +46,6 @@ export function scopeOf(op: string | null): string {
   return at > 0 ? op!.slice(0, at) : "";
 }
 
-/** What a kernel is called, without its result, namespaces and arguments: of
- * `void at::native::vectorized_elementwise_kernel<4, …>(int)` the name. Other names stay. */
-export function kernelName(name: string): string {
-  const head = name.replace(/[<(].*$/s, "").trim();
-  const found = /^(?:[\w:]+ )*(?:\w+::)+(\w+)$/.exec(head) ?? /^(?:void|int|float) (\w+)$/.exec(head);
-  return head !== name && found ? found[1]! : name;
-}
-
 /** What a row is grouped by. */
 export function keyOf(row: OpRow, by: Dimension): string {
   if (by === "scope") return scopeOf(row.op) || "(no scope)";

@@ -5,7 +5,7 @@ import { pieces, stretches } from "./chart";
 import { colourOf } from "./colours";
 import { spots } from "./flow";
 import { counted, duration, shown } from "./format";
-import { grouped, kernelName, type OpRow, scopeTree, squarified } from "./opgroups";
+import { grouped, type OpRow, scopeTree, squarified } from "./opgroups";
 import { plain } from "./plain";
 import { inScale, lieApart, scaleOf, scalesOf, show } from "./scale";
 import { fitting, type Item } from "./search";
@@ -392,15 +392,6 @@ test("the palette finds what has all words, and of each kind the first", () => {
   expect(fitting(items, "matmul")).toHaveLength(8);
   expect(fitting(items, "OPS slice").map((one) => one.kind)).toEqual(["table"]);
   expect(fitting(items, "  ")).toEqual([]);
-});
-
-test("kernels are called by their names, other ops as they are", () => {
-  expect(kernelName("void at::native::vectorized_elementwise_kernel<4, at::native::Relu>(int)")).toBe(
-    "vectorized_elementwise_kernel",
-  );
-  expect(kernelName("void gemm(float*)")).toBe("gemm");
-  for (const name of ["aten::mm", "MatMul", "StatefulPartitionedCall/dense/Relu", "Iterator::Map"])
-    expect(kernelName(name)).toBe(name);
 });
 
 test("shades are alike within a scope, and times far apart get units of their own", () => {

@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
 import { hueOf, ofRow } from "./colours";
 import { counted, duration } from "./format";
-import { type Group, kernelName, scopeOf, squarified } from "./opgroups";
+import { type Group, scopeOf, squarified } from "./opgroups";
 import { plain } from "./plain";
 import { pressable } from "./press";
 import { show } from "./scale";
+import "./treemap.css";
 
 const WIDE = 1000;
 const HIGH = 220;
@@ -16,8 +17,16 @@ const ALONE = 0.7; // a class with this part of the area tells nothing: its boxe
 export const turnOf = (key: string): number => (Number(hueOf(scopeOf(key) || key)) % 7) * 7 - 21;
 
 /** Groups as areas by their self time, coloured by class, and shaded by scope where most are of one class.
- * A click goes into one. */
-export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: string) => void }): JSX.Element {
+ * A click goes into one. shortNames: of kernels. */
+export function Treemap({
+  groups,
+  shortNames,
+  onPick,
+}: {
+  groups: Group[];
+  shortNames: Record<string, string>;
+  onPick: (key: string) => void;
+}): JSX.Element {
   const cells = squarified(groups.slice(0, MOST), (group) => group.self_ps, WIDE, HIGH);
   const percent = (part: number, whole: number) => `${(100 * part) / whole}%`;
   const of = new Map<string | null, number>();
@@ -65,7 +74,7 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
               {h > LABEL.high && w > LABEL.wide && (
                 <foreignObject width="100%" height="100%">
                   <p>
-                    {plain(kernelName(item.key).split("/").pop() || item.key, 60)}
+                    {plain((shortNames[item.key] ?? item.key).split("/").pop() || item.key, 60)}
                     {h > LABEL.share && <small>{show(item.share, "ratio")}</small>}
                   </p>
                 </foreignObject>

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import library
 from stepscope.errors import NothingFound
+from stepscope.kernel_names import function_name
 from stepscope.library.statements import statement
 from stepscope.server.catalog import dicts, page_row
 from stepscope.server.replies import refuse
@@ -61,11 +62,18 @@ def answer(trace: OpenTrace, entry: Entry, filters: Mapping[str, str]) -> dict[s
 
 
 def ops(trace: OpenTrace) -> dict[str, Any]:
-    """Ops by device, op and type; rows beyond a limit are counted."""
+    """Ops by device, op and type, with short names of those that are kernels; rows beyond a limit are
+    counted."""
     rows = dicts(trace.query(statement("page_ops", most=MOST_OPS)))
     total, all_ps = (rows[0][name] for name in _TOTALS) if rows else (0, 0)
     kept = [{key: value for key, value in row.items() if key not in _TOTALS} for row in rows]
-    return {"rows": kept, "total": total, "left_out_self_ps": all_ps - sum(row["self_ps"] for row in kept)}
+    names = {row[key] for row in kept for key in ("op", "op_type") if row[key]}
+    return {
+        "rows": kept,
+        "short_names": {name: short for name in names if (short := function_name(name))},
+        "total": total,
+        "left_out_self_ps": all_ps - sum(row["self_ps"] for row in kept),
+    }
 
 
 def launching(trace: OpenTrace) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from stepscope import strict_json
 from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame, traced_python
 from stepscope.instruments.causes.op_lines import creating_line
+from stepscope.kernel_names import function_name
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts, timed_row
 
@@ -210,7 +211,8 @@ def longest(trace: OpenTrace, first_ps: int, until_ps: int) -> dict[str, Any]:
     rows = dicts(trace.query(asked))
 
     def shown(row: dict[str, Any]) -> dict[str, Any]:
-        return {"id": str(row["id"]), "name": row["name"], "dur_ps": row["own_ps"], "wait": row["wait"]}
+        name = function_name(row["name"]) or row["name"]
+        return {"id": str(row["id"]), "name": name, "dur_ps": row["own_ps"], "wait": row["wait"]}
 
     return {
         "ops": [shown(row) for row in rows if row["wait"] is None],

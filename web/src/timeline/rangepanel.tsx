@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 import { counted, duration } from "../format";
-import { kernelName } from "../opgroups";
 import { Grid } from "../table";
 import type { Row, Table } from "../types";
 import type { Long, Ranged } from "./answers";
@@ -33,7 +32,7 @@ export function RangePanel({
   const items = (those: Long[]) =>
     those.map(({ id, name, wait, dur_ps }) => ({
       id,
-      name: kernelName(name),
+      name,
       about: `${wait ? `for ${wait}, ` : ""}${duration(dur_ps)}`,
     }));
   return (

@@ -28,6 +28,8 @@ import { Waiting } from "../waiting";
 
 interface Ops {
   rows: OpRow[];
+  /** Names of kernels without arguments. */
+  short_names: Record<string, string>;
   total: number;
   left_out_self_ps: number;
 }
@@ -280,7 +282,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
               {tree ? (
                 <Flame tree={tree} look={(node) => ofRow(node.kind)} />
               ) : (
-                <Treemap groups={groups} onPick={pick} />
+                <Treemap groups={groups} shortNames={ops.short_names} onPick={pick} />
               )}
             </section>
           )}
