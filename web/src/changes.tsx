@@ -3,6 +3,7 @@ import { plain } from "./plain";
 import { Prose } from "./prose";
 import { show } from "./scale";
 import type { Diff, Edit } from "./types";
+import "./changes.css";
 
 function Lines({ edit }: { edit: Edit }): JSX.Element {
   return (

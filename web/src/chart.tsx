@@ -11,6 +11,7 @@ import { Marks, type Rise, Rules, riseOf } from "./marks";
 import { plain } from "./plain";
 import { inScale, scaleOf, scalesOf, show } from "./scale";
 import type { Cell, Chart, Column, Row, Table } from "./types";
+import "./chart.css";
 
 const BARS = 25; // rows of a bar chart; the table has them all
 const POINTS = 1500; // of a curve; where there are more, the largest of neighbours stands for them

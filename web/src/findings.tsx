@@ -5,6 +5,7 @@ import { counted } from "./format";
 import { Prose, Sql } from "./prose";
 import { Grid } from "./table";
 import type { Finding } from "./types";
+import "./findings.css";
 
 const FIRST = 3; // findings that are seen without a click
 

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { counted, duration } from "./format";
 import { plain } from "./plain";
 import type { Placed, Stage } from "./stages";
+import "./flow.css";
 
 const BOX = { wide: 164, high: 62, gap: 26, between: 10 };
 

@@ -8,6 +8,7 @@ import { Legend } from "./legend";
 import { Marks, Rules, riseOf } from "./marks";
 import { plain } from "./plain";
 import { show } from "./scale";
+import "./lifetimes.css";
 
 export interface Block {
   source_id: string;

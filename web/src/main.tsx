@@ -1,9 +1,10 @@
+import "./style.css";
 import { render } from "preact";
 import { handOver } from "./api";
 import { askFirst } from "./live";
 import { Problem } from "./loading";
 import { Shell } from "./shell";
-import "./style.css";
+import "./print.css";
 
 const page = document.getElementById("page")!;
 handOver()

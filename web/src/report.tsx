@@ -1,5 +1,6 @@
 // The same page as one file: what it shows is embedded, and there is no server to ask.
 
+import "./style.css";
 import type { JSX } from "preact";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
@@ -11,9 +12,9 @@ import { Summary, stepsOf } from "./overview";
 import { plain } from "./plain";
 import { Paragraphs, Prose } from "./prose";
 import { Grid } from "./table";
-import "./style.css";
 import { setTheme, theme, turnTheme } from "./theme";
 import type { Report } from "./types";
+import "./print.css";
 
 /** Opens the section that the address names, and what it is inside of. */
 function goTo(): void {

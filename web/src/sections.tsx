@@ -8,6 +8,7 @@ import { Paragraphs, Prose, Sql } from "./prose";
 import { Grid } from "./table";
 import { boxes, Flame, TreeTable } from "./tree";
 import type { Report, Section } from "./types";
+import "./sections.css";
 
 /** A picture with its table behind a click; the table alone where nothing is drawn. */
 function Pictured(props: { drawn: JSX.Element | null; rows: number; table: JSX.Element }): JSX.Element {

@@ -11,6 +11,7 @@ import { plain } from "./plain";
 import { fitting, found as foundAll, type Item } from "./search";
 import { setTheme, theme, turnTheme } from "./theme";
 import type { Catalog, View } from "./types";
+import "./shell.css";
 
 const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
 /** Every view, in its order: a file in views/ is a view. */

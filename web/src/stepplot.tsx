@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX, Ref } from "preact";
 import { ticks } from "./axis";
+import "./steps.css";
 
 export const WIDE = 1000;
 export const HIGH = 100;

@@ -9,6 +9,7 @@ import { plain } from "./plain";
 import { pressable } from "./press";
 import { inScale, scalesOf, show } from "./scale";
 import type { Column, Node, Tree } from "./types";
+import "./tree.css";
 
 /** What is drawn before the name of each node: lines from its parent, none for a root. */
 export function branches(depths: number[]): string[] {

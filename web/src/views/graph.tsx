@@ -11,6 +11,7 @@ import { Check } from "../inputs";
 import { Loaded, Problem, useAnswer } from "../loading";
 import { plain } from "../plain";
 import type { View } from "../types";
+import "../graph/graph.css";
 
 interface Graph {
   run_id: string;

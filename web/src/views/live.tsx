@@ -14,6 +14,7 @@ import { show } from "../scale";
 import { SharesBar } from "../shares";
 import { HIGH, Plot, WIDE } from "../stepplot";
 import type { View } from "../types";
+import "./live.css";
 
 const LEAST = 30; // places for bars: a few steps do not fill the width
 const LEAST_SAMPLES = 2; // of memory, for a line
@@ -112,15 +113,23 @@ function Memory({ job }: { job: Job }): JSX.Element {
 }
 
 /** Sentences, one below the other; nothing where there are none. */
-function Told({ title, about, told }: { title: string; about?: string; told: string[] }): JSX.Element | null {
-  if (!told.length) return null;
+function Sentences({
+  title,
+  about,
+  sentences,
+}: {
+  title: string;
+  about?: string;
+  sentences: string[];
+}): JSX.Element | null {
+  if (!sentences.length) return null;
   return (
     <section aria-label={title}>
       <h2>
         {title} {about && <span class="quiet">{about}</span>}
       </h2>
-      <ul class="told">
-        {told.map((one) => (
+      <ul class="sentences">
+        {sentences.map((one) => (
           <li>{plain(one, 400)}</li>
         ))}
       </ul>
@@ -181,9 +190,13 @@ function One({ job }: { job: Job }): JSX.Element {
           </table>
         </section>
       )}
-      <Told title="Slow steps" told={job.slow} />
-      <Told title="Hangs" told={job.hangs} />
-      <Told title="Kept" about="moments in full; each of these commands reads one" told={job.kept} />
+      <Sentences title="Slow steps" sentences={job.slow} />
+      <Sentences title="Hangs" sentences={job.hangs} />
+      <Sentences
+        title="Kept"
+        about="moments in full; each of these commands reads one"
+        sentences={job.kept}
+      />
     </>
   );
 }

@@ -14,6 +14,7 @@ import { Paragraphs, Prose } from "../prose";
 import { Open } from "../sections";
 import { allOf, labelsOf, ordered, type Pipeline, type PipelineReport, partsOf, type Stage } from "../stages";
 import type { Section, View } from "../types";
+import "../pipeline/pipeline.css";
 
 /** What a recording is called by: its folder rather than the one that the profiler made in it. */
 export function recordingOf(path: string): string {

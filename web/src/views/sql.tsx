@@ -14,6 +14,7 @@ import { placeIn } from "../sqlerror";
 import { Grid } from "../table";
 import { keep, recall } from "../theme";
 import type { Cell, Row, Table, View } from "../types";
+import "./sql.css";
 
 interface Answer {
   columns: string[];
