@@ -30,9 +30,14 @@ VALUES = st.recursive(
 
 @given(st.lists(VALUES, max_size=40), st.integers(0, 50), st.booleans())
 def test_an_answer_never_has_more_than_4_kb(items: list[Any], later: int, known: bool) -> None:
-    total = 3 + len(items) + later if known else None
     found = answer_limits.fitted(
-        {"handle": "r1"}, "rows", items, total=total, offset=3, more=lambda end: f"from {end}"
+        {"handle": "r1"},
+        "rows",
+        [None] * 3 + items + [None] * later,
+        offset=3,
+        limit=len(items),
+        complete=known,
+        more=lambda end: f"from {end}",
     )
     assert answer_limits.size(found) <= answer_limits.MOST_BYTES
     shown = len(found["rows"])
@@ -48,7 +53,7 @@ def test_pages_together_are_everything(items: list[str]) -> None:
     seen: list[str] = []
     while True:
         at = len(seen)
-        found = answer_limits.fitted({}, "rows", items[at:], total=len(items), offset=at, more=str)
+        found = answer_limits.fitted({}, "rows", items, offset=at, more=str)
         seen += found["rows"]
         if not found["truncated"]:
             break

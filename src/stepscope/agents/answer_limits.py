@@ -1,5 +1,6 @@
 """Answers that fit the window of an agent: at most 4 kB of JSON, and how to get the rest."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,18 +25,21 @@ def size(answer: Mapping[str, Any]) -> int:
 def fitted(
     answer: Mapping[str, Any],
     key: str,
-    items: Sequence[Any],
+    rows: Sequence[Any],
     *,
-    total: int | None,
     offset: int = 0,
+    limit: int | None = None,
+    complete: bool = True,
     more: Callable[[int], str],
 ) -> dict[str, Any]:
-    """The answer with as many of the items under `key` as have room.
+    """The answer with as many of the rows under `key`, from `offset` on and up to `limit`, as have room.
 
-    total: items that there are, from 0 on; None when that is not known. offset: the place of the first one.
-    more: how to ask for those from a place on. `truncated` says that something is missing, `more` how to get
-    it. Texts of a single item that is too large are cut, and end with "…".
+    complete: whether there are no rows but these. more: how to ask for those from a place on. `truncated`
+    says that something is missing, `more` how to get it. Texts of a single row that is too large are cut, and
+    end with "…".
     """
+    items = rows[offset:] if limit is None else rows[offset : offset + limit]
+    total = len(rows) if complete else None
 
     def built(shown: Sequence[Any], cut: bool) -> dict[str, Any]:
         end = offset + len(shown)
@@ -48,15 +52,10 @@ def fitted(
             found["more"] = "texts that end with … are cut; query parts of them with substr()"
         return found
 
-    low, high = 0, len(items)
-    while low < high:  # the most items that fit
-        middle = (low + high + 1) // 2
-        if size(built(items[:middle], False)) <= MOST_BYTES:
-            low = middle
-        else:
-            high = middle - 1
-    if low or not items:
-        return built(items[:low], False)
+    counts = range(1, len(items) + 1)
+    fit = bisect_right(counts, MOST_BYTES, key=lambda count: size(built(items[:count], False)))
+    if fit or not items:
+        return built(items[:fit], False)
     for most in _SHORTER:
         found = built([shortened(items[0], most)], True)
         if size(found) <= MOST_BYTES:

@@ -50,8 +50,7 @@ async def compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
             "sql_of_b": f"the same with run_id {second[1].run_id!r} and host_id {second[1].host_ids[0]!r}",
         },
         "changes",
-        rows[offset:],
-        total=len(rows),
+        rows,
         offset=offset,
         more=lambda end: f"compare({again}, offset={end})",
     )

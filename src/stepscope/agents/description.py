@@ -27,8 +27,7 @@ async def describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
         return answer_limits.fitted(
             {"chapters": chapters, "next": "describe(name=…), with a chapter, or a name or table.column"},
             "names",
-            listed[offset:],
-            total=len(listed),
+            listed,
             offset=offset,
             more=lambda end: f"describe(offset={end})",
         )
@@ -39,8 +38,7 @@ async def describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
     return answer_limits.fitted(
         {"name": name},
         "lines",
-        lines[offset:],
-        total=len(lines),
+        lines,
         offset=offset,
         more=lambda end: f"describe(name={name!r}, offset={end})",
     )

@@ -31,9 +31,9 @@ async def list_findings(recordings: Recordings, given: Mapping[str, Any]) -> Ans
             "answer": [answer_limits.shortened(line, 300) for line in summary.headline[:3]],
         },
         "findings",
-        found[offset : offset + limit],
-        total=len(found),
+        found,
         offset=offset,
+        limit=limit,
         more=lambda end: f"findings({wanted}, offset={end})",
     )
 
@@ -84,9 +84,9 @@ async def run_analysis(recordings: Recordings, given: Mapping[str, Any]) -> Answ
             **_sql_of(entry),
         },
         "rows",
-        rows[offset : offset + limit],
-        total=len(rows),
+        rows,
         offset=offset,
+        limit=limit,
         more=lambda end: f"analysis({wanted}, limit={limit}, offset={end})",
     )
 
@@ -111,7 +111,6 @@ async def run_query(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     offset, limit = given.get("offset", 0), given.get("limit", 50)
     found = await recording.console.run(given["sql"])
     rows = json.loads(found.body)
-    total = None if found.header["cut"] else len(rows)
     if offset > 0 and offset >= len(rows):
         raise bad_call(f"offset={offset} of {len(rows)} rows", "put LIMIT and OFFSET into the SQL")
     answer = {
@@ -123,9 +122,10 @@ async def run_query(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     return answer_limits.fitted(
         answer_limits.shorten_texts(answer, 3000),
         "rows",
-        rows[offset : offset + limit],
-        total=total,
+        rows,
         offset=offset,
+        limit=limit,
+        complete=not found.header["cut"],
         more=lambda end: (
             f"query(handle={recording.handle!r}, sql=the same, limit={limit}, offset={end}), "
             "or LIMIT and OFFSET in the SQL"

@@ -83,7 +83,6 @@ async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
         answer_limits.shorten_texts(answer, 3000),
         "runs",
         [dict(zip(names, row, strict=True)) for row in sources],
-        total=len(sources),
         more=lambda _: f"query(handle={recording.handle!r}, sql=…) with this sql",
     )
 

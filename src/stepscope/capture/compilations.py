@@ -32,11 +32,11 @@ def _drop_values(what: str, found: List[ArgumentChange]) -> Tuple[str, List[Argu
 
 
 class Compilations:
-    """Reports each compilation once. tell: takes a line of compilations.ndjson."""
+    """Reports each compilation once. write: takes a line of compilations.ndjson."""
 
-    def __init__(self, tell: Callable[[Dict[str, Any]], None]) -> None:
-        self._tell = tell
-        self._told = 0
+    def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
+        self._write_line = write
+        self._written = 0
         self.dropped = 0
         self._lock = threading.Lock()
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
@@ -61,10 +61,8 @@ class Compilations:
         and its code, None without one. by_value: the arguments whose values count, None for all. guessed:
         these arguments are unknown, so a changed value counts only where nothing else changed."""
         with self._lock:
-            if self._told >= MOST:
-                self.dropped += 1
+            if not self._has_room():
                 return
-            self._told += 1
             leaves, around = arguments.described(python, *call), arguments.held(python)
             place = None if code is None else (code.co_filename, code.co_firstlineno, code.co_name)
             is_program = place is not None and not is_framework(place[0])
@@ -85,22 +83,17 @@ class Compilations:
             }
             if place is not None and is_program:
                 record.update(zip(("file", "line"), (self._file(place[0]), place[1])))
-            at = self._caller()
-            if at is not None:
-                record["call"] = at
             if found:
                 record["changes"] = [change._asdict() for change in found[:_MOST_CHANGES]]
                 record["more"] = max(len(found) - _MOST_CHANGES, 0)
-            self._tell(record)
+            self._write(record)
 
     def saw_run(self, begin_ns: int, end_ns: int, ops_before: Optional[int], ops: int) -> None:
         """A session prepared its graph for a run. ops_before: ops at its last run, ops: ops now; None or the
         same: the run asked for other values."""
         with self._lock:
-            if self._told >= MOST:
-                self.dropped += 1
+            if not self._has_room():
                 return
-            self._told += 1
             self._runs += 1
             grew = ops_before is not None and ops != ops_before
             record: Dict[str, Any] = {
@@ -111,13 +104,24 @@ class Compilations:
                 "number": self._runs,
                 "what": "graph" if grew else "first",
             }
-            at = self._caller()
-            if at is not None:
-                record["call"] = at
             if grew:
                 change = {"argument": "graph", "what": "graph", "was": str(ops_before), "became": str(ops)}
                 record.update(changes=[change], more=0)
-            self._tell(record)
+            self._write(record)
+
+    def _has_room(self) -> bool:
+        """Whether one more is written; counted in either case."""
+        if self._written >= MOST:
+            self.dropped += 1
+            return False
+        self._written += 1
+        return True
+
+    def _write(self, record: Dict[str, Any]) -> None:
+        at = self._caller()
+        if at is not None:
+            record["call"] = at
+        self._write_line(record)
 
     def _number(self, function: Any) -> int:
         """A number for a function object, never used again."""

@@ -31,12 +31,6 @@ from stepscope.lake.cache_index import FileIndex, digest_of
 from stepscope.lake.entry_locks import EntryLocks
 from stepscope.sources.source import Source
 
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows, where there is no cache: see disk.py
-    fcntl = None  # type: ignore[assignment]
-
-
 _SETTLED_SECONDS = 120
 """By then, the kernel has written the data, so forcing it costs little."""
 _ENTRY = "entry.json"
@@ -202,15 +196,10 @@ class Cache:
     def _remove(self, entry: Path, *, held: bool = False) -> bool:
         """Removes an entry at once for everybody who looks for it; False when another process reads it,
         unless `held` allows that. OSError when it cannot."""
-        descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = disk.open_folder(entry)
         try:
-            if not held:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return False
-                except OSError:
-                    pass  # no locks on folders here: see EntryLocks
+            if not held and not disk.try_lock(descriptor, alone=True):
+                return False
             with self.making() as stage:
                 entry.rename(stage)
             return True

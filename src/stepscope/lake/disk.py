@@ -125,6 +125,24 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
             os.close(descriptor)
 
 
+def open_folder(path: Path) -> int:
+    """A descriptor of a folder that is no link. OSError when there is none."""
+    return os.open(path, _FOLDER | os.O_NOFOLLOW)
+
+
+def try_lock(folder: int, *, alone: bool) -> bool:
+    """Locks an open folder at once, for this process alone or beside others; False when it is locked
+    otherwise. Where the file system has no locks on folders nothing is locked: an entry of the cache that is
+    removed while it is read is decoded again."""
+    try:
+        fcntl.flock(folder, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def written_without_lock(appeared: str, path: Path) -> LakeError:
     """The error where a file appeared that only the holder of the lock may write."""
     return LakeError(

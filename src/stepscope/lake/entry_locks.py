@@ -5,11 +5,6 @@ from pathlib import Path
 
 from stepscope.lake import disk
 
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows, where there is no cache: see disk.py
-    fcntl = None  # type: ignore[assignment]
-
 _MOST_HELD = 256
 """Most entries that one process locks; further ones may be evicted by others, and are then decoded again."""
 
@@ -32,17 +27,13 @@ class EntryLocks:
     def hold(self, entry: Path) -> bool:
         """Keeps others from evicting an entry; False when it is missing, or being removed."""
         try:
-            descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = disk.open_folder(entry)
         except OSError:
             return False
         keep = False
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not disk.try_lock(descriptor, alone=False):
                 return False
-            except OSError:
-                pass  # no locks on folders here: an entry removed while it is read is decoded again
             is_still_there = disk.is_still(entry, descriptor)
             keep = is_still_there and entry not in self._held and len(self._held) < _MOST_HELD
             return is_still_there
