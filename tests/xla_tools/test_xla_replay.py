@@ -232,7 +232,7 @@ def literal(array: Any) -> bytes:
     """A LiteralProto of f32 or s32."""
     field, kind = (8, 11) if array.dtype == np.float32 else (4, 4)
     values = wire.text(8, array.tobytes()) if field == 8 else wire.packed(4, map(int, array.reshape(-1)))
-    return wire.write([wire.text(1, shapes.made(kind, array.shape)), values])
+    return wire.write([wire.text(1, shapes.plain_shape(kind, array.shape)), values])
 
 
 def test_arguments_of_snapshots(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_arguments_of_snapshots(tmp_path: Path) -> None:
     message = wire.write([wire.text(1, module), wire.text(2, partition)])
     parts = []
     for one in (a, b):
-        shape = shapes.made(11 if one is a else 4, one.shape)
+        shape = shapes.plain_shape(11 if one is a else 4, one.shape)
         parts.append(len(shape).to_bytes(8, "little") + shape + one.tobytes())
     sizes = wire.write([wire.text(2, wire.write([wire.number(2, len(one))])) for one in parts])
     described = wire.write([wire.text(1, module), wire.text(2, sizes)])

@@ -30,11 +30,11 @@ _LEFT_OUT = "(frames left out)"
 
 
 class Frames:
-    """Numbers of stacks. tell: takes a line of stacks.ndjson for whatever is new. loop: identity of the code
+    """Numbers of stacks. write: takes a line of stacks.ndjson for whatever is new. loop: identity of the code
     with the loop of the steps; None when the program has none."""
 
-    def __init__(self, tell: Callable[[Dict[str, Any]], None], loop: Optional[int] = None) -> None:
-        self._tell = tell
+    def __init__(self, write: Callable[[Dict[str, Any]], None], loop: Optional[int] = None) -> None:
+        self._write = write
         self._loop = loop
         self._whose = Whose()
         self._seen: Dict[Tuple[int, int, int], int] = {}
@@ -107,13 +107,13 @@ class Frames:
             record = self._described(place, frame)
             if self._loop is not None and frame is not None:
                 record["loop"] = id(frame.f_code) == self._loop
-            self._tell({"frame": number, **record})
+            self._write({"frame": number, **record})
         found = self._stacks.get((stack, number))
         if found is None:
             if len(self._stacks) >= MOST_STACKS:
                 return None
             found = self._stacks[(stack, number)] = len(self._stacks)
-            self._tell({"stack": found, "in": None if stack < 0 else stack, "frame": number})
+            self._write({"stack": found, "in": None if stack < 0 else stack, "frame": number})
         return found
 
     def _described(self, place: Tuple[str, str, int], frame: Optional[FrameType]) -> Dict[str, Any]:

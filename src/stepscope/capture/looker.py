@@ -32,20 +32,20 @@ class Look(NamedTuple):
 
 
 class Looker:
-    """Samples the stacks of all threads but the recorder's own. tell: takes a line of stacks.ndjson for
+    """Samples the stacks of all threads but the recorder's own. write: takes a line of stacks.ndjson for
     whatever is new. driver: identity of the thread that runs the steps. loop: identity of the code with the
     loop of the steps. most_threads: of more, a sample has the first ones only."""
 
     def __init__(
         self,
-        tell: Callable[[Dict[str, Any]], None],
+        write: Callable[[Dict[str, Any]], None],
         driver: int,
         loop: Optional[int] = None,
         most_threads: int = MOST_THREADS,
     ) -> None:
-        self._tell = tell
+        self._write = write
         self._driver = driver
-        self._frames = Frames(tell, loop)
+        self._frames = Frames(write, loop)
         self._most_threads = most_threads
         self._threads: Dict[int, Tuple[Any, int, int]] = {}
         """By identity: the thread in threading, its number, its clock."""
@@ -160,7 +160,7 @@ class Looker:
                 queue = Queued.of(native) if few else None
                 if queue is not None:
                     self._queues[clock] = queue
-            self._tell({"thread": number, "name": name, "main": ident == self._driver})
+            self._write({"thread": number, "name": name, "main": ident == self._driver})
         self._threads[ident] = (thread, number, clock)
         return number, clock
 

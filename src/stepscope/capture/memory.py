@@ -71,12 +71,12 @@ class MemoryWatch:
         if self._looks > 1:
             most_changed.update(dict.fromkeys(sorted(now, key=lambda holder: -grown[holder])[:MOST_TOLD]))
         for holder in most_changed:
-            self._tell(holder, now[holder])
+            self._write_holder(holder, now[holder])
         for graph in walk.graphs:
             self._tell_graph(graph)
         self._before, self._all_before = now, not walk.cut
 
-    def _tell(self, holder: VariableHolder, held: HeldSize) -> None:
+    def _write_holder(self, holder: VariableHolder, held: HeldSize) -> None:
         root = holder.root
         found = self._keeping.of(root.path, holder.name, None if root.function is None else root.begin)
         line: Dict[str, Any] = {

@@ -37,14 +37,14 @@ def phase(frame: Optional[FrameType] = None) -> str:
 
 
 class Phases:
-    """Finds what lies between steps because the Estimator does something else. tell: takes a line of
+    """Finds what lies between steps because the Estimator does something else. write: takes a line of
     phases.ndjson."""
 
     over_ns = 0
     """When the last of them was over."""
 
-    def __init__(self, tell: Callable[[Dict[str, Any]], None]) -> None:
-        self._tell = tell
+    def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
+        self._write = write
         self._of_steps = ""
         self._begun: Optional[Dict[str, Any]] = None
         self._last_end_ns: Optional[int] = None
@@ -66,5 +66,5 @@ class Phases:
 
     def _close(self, end_ns: int) -> None:
         assert self._begun is not None
-        self._tell({**self._begun, "end_unix_ns": end_ns})
+        self._write({**self._begun, "end_unix_ns": end_ns})
         self._begun, self.over_ns = None, end_ns

@@ -101,7 +101,7 @@ class _Stacks:
         """The stack around it, and the frame on top."""
         self.threads: List[Dict[str, Any]] = []
         self.looks: Deque[Look] = deque()
-        self.looker = Looker(self._tell, driver, loop, MOST_THREADS)
+        self.looker = Looker(self._write, driver, loop, MOST_THREADS)
         self._bytes = 0
 
     def look(self, late_ns: int) -> None:
@@ -120,7 +120,7 @@ class _Stacks:
     def _drop(self) -> None:
         self._bytes -= len(self.looks.popleft().line)
 
-    def _tell(self, line: Dict[str, Any]) -> None:
+    def _write(self, line: Dict[str, Any]) -> None:
         if "function" in line:
             self.frames.append(line)
         elif "stack" in line:

@@ -44,7 +44,7 @@ class StackSampler:
         self._write = write
         self._lines: List[str] = []
         self._pending = 0
-        self._looker = Looker(self._tell, driver, loop)
+        self._looker = Looker(self._write_line, driver, loop)
         self._untraced = False
         self._wanted = threading.Event()
         self._rest = threading.Lock()
@@ -126,7 +126,7 @@ class StackSampler:
         begin = clocks.monotonic_ns()
         spent = clocks.thread_time_ns()
         untraced = {"untraced": True} if self._untraced else {}
-        self._tell({"begin_unix_ns": clocks.time_ns(), **untraced})
+        self._write_line({"begin_unix_ns": clocks.time_ns(), **untraced})
         self._looker.begin()
         each_ns = 0.0
         interval_s = LEAST_S
@@ -161,9 +161,9 @@ class StackSampler:
             if queue is not None:
                 queue.close()
             self.lasted_ns += clocks.monotonic_ns() - begin
-        self._tell({"end_unix_ns": clocks.time_ns()})
+        self._write_line({"end_unix_ns": clocks.time_ns()})
         if self.dropped:
-            self._tell({"dropped": self.dropped})
+            self._write_line({"dropped": self.dropped})
         self._flush()
         self.cost_ns += clocks.thread_time_ns() - spent
 
@@ -180,7 +180,7 @@ class StackSampler:
             self._flush()
             self._flushed_ns = looked.unix_ns
 
-    def _tell(self, line: Dict[str, Any]) -> None:
+    def _write_line(self, line: Dict[str, Any]) -> None:
         from .folder import text
 
         encoded = text(line)

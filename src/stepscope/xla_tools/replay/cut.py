@@ -19,8 +19,8 @@ from stepscope.xla_tools.replay.parts import (
     Computation,
     ReplayInstruction,
     instructions_of,
-    made,
     needed_of,
+    new_instruction,
     parameter,
     read_computation,
     read_instruction,
@@ -100,7 +100,12 @@ class Module:
         entry = wire.numbers(self._fields, 6)
         named = wire.name(self._fields, 2)
         self.entry = next(
-            (it.id for it in self.computations.values() if it.id in entry[-1:] or it.name == named), None
+            (
+                computation.id
+                for computation in self.computations.values()
+                if computation.id in entry[-1:] or computation.name == named
+            ),
+            None,
         )
 
     def instructions(self, computation: int) -> list[ReplayInstruction]:
@@ -108,7 +113,7 @@ class Module:
         if computation not in self._read:
             fields = self.computations[computation].fields
             self._read[computation] = [
-                read_instruction(wire.read(it.body)) for it in fields if it.number == 2
+                read_instruction(wire.read(field.body)) for field in fields if field.number == 2
             ]
         return self._read[computation]
 
@@ -122,15 +127,19 @@ class Module:
         """The instruction or the computation of this name. NothingFound where there is none, or where it
         does nothing."""
         wanted = name.removeprefix("%")
-        for computation in self.computations:
-            for instruction in self.instructions(computation):
+        for number in self.computations:
+            for instruction in self.instructions(number):
                 if instruction.name == wanted:
-                    return self._instruction_module(computation, instruction)
-        for it in self.computations.values():
-            if it.name == wanted:
-                return self._computation_module(it.id, it.name)
-        known = [instruction.name for it in self.computations for instruction in self.instructions(it)]
-        known += [it.name for it in self.computations.values()]
+                    return self._instruction_module(number, instruction)
+        for computation in self.computations.values():
+            if computation.name == wanted:
+                return self._computation_module(computation.id, computation.name)
+        known = [
+            instruction.name
+            for computation in self.computations
+            for instruction in self.instructions(computation)
+        ]
+        known += [computation.name for computation in self.computations.values()]
         near = difflib.get_close_matches(wanted, known[:50_000], 3)
         raise NothingFound(
             f"{self.name} has no instruction and no computation {printable(name)}",
@@ -150,9 +159,9 @@ class Module:
                 seen=f"a {instruction.opcode}",
                 todo="choose an instruction that computes something",
             )
-        every = {it.id: it for it in self.instructions(computation)}
+        every = {each.id: each for each in self.instructions(computation)}
         along = _made_of_constants(every, instruction)
-        fresh = 1 + max(it.id & _LOCAL for it in every.values())
+        fresh = 1 + max(each.id & _LOCAL for each in every.values())
         parameters: dict[int, WireField] = {}
         taken: list[bytes] = []
         for needed in (*along.values(), instruction):
@@ -166,7 +175,7 @@ class Module:
         ids = {operand: wire.numbers(wire.read(field.body), 35)[0] for operand, field in parameters.items()}
         kept = [
             *parameters.values(),
-            *(_instruction(_replace_operands(it, ids)) for it in (*along.values(), instruction)),
+            *(_instruction(_replace_operands(each, ids)) for each in (*along.values(), instruction)),
         ]
         number = max(self.computations) + 1
         body = Computation(
@@ -192,16 +201,21 @@ class Module:
         custom: set[str] = set()
         computations = []
         fresh = 1 + max(
-            (instruction.id & _LOCAL for it in reached for instruction in instructions_of(it)), default=0
+            (
+                instruction.id & _LOCAL
+                for computation in reached
+                for instruction in instructions_of(computation)
+            ),
+            default=0,
         )
-        for it in reached:
-            lowered, fresh = lower(it, fresh, opcodes, custom)
+        for computation in reached:
+            lowered, fresh = lower(computation, fresh, opcodes, custom)
             computations.append(lowered)
         _refuse(opcodes, custom)
-        entry = max(*(it.id for it in reached), *self.computations) + 1
+        entry = max(*(computation.id for computation in reached), *self.computations) + 1
         fields, leaves, result = _entry(called, fresh)
         head = [field for field in self._fields if field.number in _KEPT_OF_MODULE]
-        computation = wire.write(
+        wrapper = wire.write(
             [
                 wire.text(1, "replayed"),
                 *fields,
@@ -213,8 +227,8 @@ class Module:
         proto = [
             *head,
             wire.text(2, "replayed"),
-            *(wire.text(3, it) for it in computations),
-            wire.text(3, computation),
+            *(wire.text(3, computation) for computation in computations),
+            wire.text(3, wrapper),
             wire.text(4, shapes.program(leaves, result)),
             wire.number(6, entry),
         ]
@@ -232,19 +246,21 @@ class Module:
         open_: set[int] = set()
         left = [(start, False)]
         while left:
-            it, is_done = left.pop()
+            computation, is_done = left.pop()
             if is_done:
-                done[it.id] = it
+                done[computation.id] = computation
                 continue
-            if it.id in done:
+            if computation.id in done:
                 continue
-            if it.id in open_:
+            if computation.id in open_:
                 raise UnreadableSource(
-                    "A computation calls itself", seen=printable(it.name), todo="dump the module again"
+                    "A computation calls itself",
+                    seen=printable(computation.name),
+                    todo="dump the module again",
                 )
-            open_.add(it.id)
-            left.append((it, True))
-            for instruction in instructions_of(it):
+            open_.add(computation.id)
+            left.append((computation, True))
+            for instruction in instructions_of(computation):
                 for number in instruction.called:
                     called = added.get(number) or self.computations.get(number)
                     if called is None:
@@ -274,7 +290,7 @@ def _made_of_constants(
     for number in in_order:
         instruction = every[number]
         fixed[number] = instruction.opcode in _ALONG or all(
-            fixed.get(it, False) for it in instruction.operands
+            fixed.get(operand, False) for operand in instruction.operands
         )
     # A tuple comes along even if only some of its elements are fixed: the counter of a loop is one of many.
     wanted = set(start.operands)
@@ -289,7 +305,7 @@ def _made_of_constants(
 
 def _replace_operands(instruction: ReplayInstruction, ids: dict[int, int]) -> ReplayInstruction:
     """An instruction with other operands, and no order that was only for its old place."""
-    kept = [it for it in instruction.fields if it.number not in (36, 37)]
+    kept = [field for field in instruction.fields if field.number not in (36, 37)]
     operands = [ids.get(number, number) for number in instruction.operands]
     return instruction._replace(fields=[*kept, wire.packed(36, operands)], operands=operands)
 
@@ -314,12 +330,12 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
             return number
         operands = [taken(part, depth + 1) for part in inner]
         number = next(numbers)
-        fields.append(made(number, "tuple", shape, operands))
+        fields.append(new_instruction(number, "tuple", shape, operands))
         return number
 
     operands = [taken(shape) for shape in called.parameters]
     call = next(numbers)
-    fields.append(made(call, "call", called.result, operands, wire.packed(38, [called.id])))
+    fields.append(new_instruction(call, "call", called.result, operands, wire.packed(38, [called.id])))
     results: list[tuple[int, bytes]] = []
 
     def given(number: int, shape: bytes, depth: int = 0) -> None:
@@ -329,12 +345,14 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
             return
         for index, part in enumerate(inner):
             element = next(numbers)
-            fields.append(made(element, "get-tuple-element", part, [number], wire.number(13, index)))
+            fields.append(
+                new_instruction(element, "get-tuple-element", part, [number], wire.number(13, index))
+            )
             given(element, part, depth + 1)
 
     given(call, called.result)
     result = shapes.tuple_of([shape for _, shape in results])
-    fields.append(made(next(numbers), "tuple", result, [number for number, _ in results]))
+    fields.append(new_instruction(next(numbers), "tuple", result, [number for number, _ in results]))
     return fields, leaves, result
 
 

@@ -118,7 +118,7 @@ def _leaves(literal: list[WireField]) -> list[Argument]:
         if shapes.parts(shape, depth) is None:
             found.append(_argument(shapes.array(shape), _elements(part, shapes.array(shape).type)))
         else:
-            left += reversed([(wire.read(it.body), depth + 1) for it in part if it.number == 10])
+            left += reversed([(wire.read(field.body), depth + 1) for field in part if field.number == 10])
     return found
 
 

@@ -8,19 +8,19 @@ from stepscope.xla_tools.replay.parts import (
     Computation,
     ReplayInstruction,
     instructions_of,
-    made,
     needed_of,
+    new_instruction,
     read_instruction,
 )
 from stepscope.xla_tools.replay.wire import WireField
 
 
-def lower(it: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> tuple[bytes, int]:
+def lower(computation: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> tuple[bytes, int]:
     """A computation whose fusions are calls, whose bitcasts are what they do, and which says nothing of how
     it was compiled; its opcodes and custom calls are added to the sets."""
     fields: list[WireField] = []
-    every = {instruction.id: instruction for instruction in instructions_of(it)}
-    for field in it.fields:
+    every = {instruction.id: instruction for instruction in instructions_of(computation)}
+    for field in computation.fields:
         if field.number == 7:  # is_fusion_computation
             continue
         if field.number != 2:
@@ -41,9 +41,9 @@ def lower(it: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> t
 
 def _plain(instruction: ReplayInstruction) -> WireField:
     """An instruction without backend_config, sharding and control dependencies; a fusion as a call."""
-    kept = [it for it in instruction.fields if it.number not in (37, 40, 43)]
+    kept = [field for field in instruction.fields if field.number not in (37, 40, 43)]
     if instruction.opcode == "fusion":
-        kept = [wire.text(2, "call") if it.number == 2 else it for it in kept if it.number != 11]
+        kept = [wire.text(2, "call") if field.number == 2 else field for field in kept if field.number != 11]
     return wire.text(2, wire.write(kept))
 
 
@@ -61,19 +61,19 @@ def _transposes(
         raise cannot(f"{printable(instruction.name)} reads bytes in a way that no other instruction does")
     steps: list[tuple[str, bytes, tuple[WireField, ...]]] = []
     if not a.is_plain:
-        moved = shapes.made(a.type, [a.dimensions[at] for at in a.physical])
+        moved = shapes.plain_shape(a.type, [a.dimensions[at] for at in a.physical])
         steps.append(("transpose", moved, (wire.packed(14, a.physical),)))
     between = [b.dimensions[at] for at in b.physical]
     if a.type != b.type:
-        cast = shapes.made(b.type, [a.dimensions[at] for at in a.physical])
+        cast = shapes.plain_shape(b.type, [a.dimensions[at] for at in a.physical])
         steps.append(("bitcast-convert", cast, ()))
-    steps.append(("reshape", shapes.made(b.type, between), ()))
+    steps.append(("reshape", shapes.plain_shape(b.type, between), ()))
     if not b.is_plain:
         back = sorted(range(len(between)), key=lambda at: b.physical[at])
         steps.append(("transpose", instruction.shape, (wire.packed(14, back),)))
     fields, source = [], operand.id
     for opcode, shape, more in steps[:-1]:
-        fields.append(made(fresh, opcode, shape, [source], *more))
+        fields.append(new_instruction(fresh, opcode, shape, [source], *more))
         source, fresh = fresh, fresh + 1
     opcode, shape, more = steps[-1]
     named = [wire.text(1, instruction.name), wire.text(2, opcode), wire.text(3, instruction.shape), *more]

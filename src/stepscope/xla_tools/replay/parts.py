@@ -31,9 +31,9 @@ class Computation(NamedTuple):
     result: bytes
 
 
-def instructions_of(it: Computation) -> list[ReplayInstruction]:
+def instructions_of(computation: Computation) -> list[ReplayInstruction]:
     """The instructions of a computation, operands first."""
-    return [read_instruction(wire.read(field.body)) for field in it.fields if field.number == 2]
+    return [read_instruction(wire.read(field.body)) for field in computation.fields if field.number == 2]
 
 
 def read_computation(fields: list[WireField]) -> Computation:
@@ -75,7 +75,9 @@ def parameter(number: int, place: int, shape: bytes) -> WireField:
     return wire.text(2, wire.write([*fields, wire.number(9, place), wire.number(35, number)]))
 
 
-def made(number: int, opcode: str, shape: bytes, operands: Sequence[int], *more: WireField) -> WireField:
+def new_instruction(
+    number: int, opcode: str, shape: bytes, operands: Sequence[int], *more: WireField
+) -> WireField:
     """An instruction, as a field of its computation."""
     fields = [wire.text(1, f"replayed-{opcode}.{number}"), wire.text(2, opcode), wire.text(3, shape), *more]
     return wire.text(2, wire.write([*fields, wire.number(35, number), wire.packed(36, operands)]))

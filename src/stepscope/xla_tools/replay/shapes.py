@@ -63,7 +63,7 @@ def parts(shape: bytes, depth: int = 0) -> list[bytes] | None:
     return [field.body for field in message if field.number == 4]
 
 
-def made(kind: int, dimensions: Sequence[int]) -> bytes:
+def plain_shape(kind: int, dimensions: Sequence[int]) -> bytes:
     """A ShapeProto with the plain layout."""
     layout = wire.write([wire.packed(1, reversed(range(len(dimensions))))] if dimensions else [])
     fields: list[WireField] = [wire.number(2, kind)]
