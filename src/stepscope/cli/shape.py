@@ -51,21 +51,21 @@ def _option(action: argparse.Action) -> CommandOption:
 
 def _tfprof_options(parser: argparse.ArgumentParser) -> Iterator[CommandOption]:
     """tfprof has its own way of writing options, and lists them itself."""
-    from stepscope.cli import tfprof
+    from stepscope.cli import tfprof_options
     from stepscope.instruments.tfprof import options
 
     yield from map(_option, parser._actions)
-    for name, about in tfprof.FILES.items():
+    for name, about in tfprof_options.FILES.items():
         yield CommandOption((f"-{name}",), about, "FILE", ())
     known = {option.name for option in options()}
     for option in options():
-        switch = option.name in tfprof.SWITCHES
+        switch = option.name in tfprof_options.SWITCHES
         choices = ("true", "false") if switch else ()
         yield CommandOption((f"-{option.name}",), option.meaning, "" if switch else "VALUE", choices)
-    for name, about in tfprof.VALUES.items():
+    for name, about in tfprof_options.VALUES.items():
         if name not in known:
             yield CommandOption((f"-{name}",), about, "VALUE", ())
-    for name, about in tfprof.FLAGS.items():
+    for name, about in tfprof_options.FLAGS.items():
         yield CommandOption((f"-{name}",), about, "", ())
 
 
@@ -82,7 +82,7 @@ def _words(verb: str) -> Iterator[tuple[str, str]]:
         yield from ((name, "a chapter") for name in reference.CHAPTERS)
         yield from ((entry.name, entry.line) for entry in reference.entries())
     elif verb == "tfprof":
-        from stepscope.cli.tfprof import VERBS
+        from stepscope.cli.tfprof_options import VERBS
 
         yield from ((name, "a view") for name in VERBS)
     elif verb == "xla":
