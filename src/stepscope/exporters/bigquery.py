@@ -11,7 +11,7 @@ that was killed goes on where it stopped, and no row is loaded twice.
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,18 +52,11 @@ class _Marker(NamedTuple):
     whole: bool
 
 
-def write(
-    lake: Path,
-    dataset: str,
-    *,
-    files_at: str | None = None,
-    client: Any = None,
-    progress: Callable[[str], None] | None = None,
-) -> Written:
+def write(lake: Path, dataset: str, *, files_at: str | None = None, client: Any = None) -> Written:
     """Exports the runs of a lake that a dataset lacks, or has in an older state. dataset: PROJECT.DATASET,
-    created if missing. files_at: the gs:// address of a copy of the lake. progress: called with the name of
-    each run. Returns the rows of each table, of the runs exported now. LakeError for a lake that cannot be
-    read; UsageError and QueryError as for the engine."""
+    created if missing. files_at: the gs:// address of a copy of the lake. Returns the rows of each table, of
+    the runs exported now. LakeError for a lake that cannot be read; UsageError and QueryError as for the
+    engine."""
     found = reader.open_lake(lake.absolute())
     project, _ = bigquery.split(dataset)
     path = dataset.removeprefix("bigquery://")
@@ -80,8 +73,6 @@ def write(
             if begun is not None and begun.whole:
                 known += 1
                 continue
-            if progress is not None:
-                progress(run_id)
             if begun is None:
                 number = max((marker.number for marker in markers), default=0) + 1
                 begun = _Marker(number, run_id, digest, whole=False)

@@ -98,19 +98,18 @@ def serve(
     listening: socket.socket,
     announce: Callable[[str], None],
     *,
-    again: bool = True,
     lakes: Sequence[Path] = (),
     beside: SiblingFiles | None = None,
     jobs: RunningJobs | None = None,
 ) -> None:
     """Serves until Ctrl-C, which it raises again as KeyboardInterrupt. announce: receives the URL, with the
-    token, when connections are accepted. again: see Recording. lakes: where new sources may appear. beside:
+    token, when connections are accepted. lakes: where new sources may appear. beside:
     further files that can be opened. jobs: running programs."""
     access = Access(listening.getsockname()[1])
 
     async def run() -> None:
         page = OpenPage(
-            lambda: ServedRecording(open_trace, again=again),
+            lambda: ServedRecording(open_trace),
             StatementProcesses(settings),
             access,
             News(lakes),
