@@ -4,7 +4,7 @@ import { size } from "./axis";
 import { ofRow } from "./colours";
 import { counted, shown } from "./format";
 import { plain } from "./plain";
-import { inScale, lieApart, NOTHING, scalesOf, show } from "./scale";
+import { inScale, lieApart, NOTHING, type Scale, scalesOf, show } from "./scale";
 import type { Cell, Column, Row, Table } from "./types";
 
 const FIRST = 200; // rows drawn before "show all": a screen needs no more, and drawing thousands takes time
@@ -85,6 +85,58 @@ const Facts = ({ table }: { table: Table }): JSX.Element => (
   </dl>
 );
 
+/** How the values of a column are shown. */
+interface Look {
+  column: Column;
+  scale: Scale;
+  /** Each value has its own unit. */
+  far: boolean;
+  numeric: boolean;
+  /** Of differences, the largest: a bar behind each says how large it is beside that. */
+  largest: number;
+}
+
+function looksOf(columns: Column[], rows: Row[], apart: boolean): Look[] {
+  const scales = scalesOf(columns, rows);
+  return columns.map((column, i) => {
+    const values = rows.map((row) => row[column.name]);
+    const isText = column.unit === "text" || column.unit === "bool";
+    return {
+      column,
+      scale: scales[i]!,
+      far: apart && lieApart(column.unit, values),
+      numeric:
+        !isText && (!["", "id"].includes(column.unit) || values.some((value) => typeof value === "number")),
+      largest: column.signed
+        ? values.reduce<number>((most, value) => Math.max(most, size(Math.abs(Number(value ?? 0)))), 0)
+        : 0,
+    };
+  });
+}
+
+/** A value in its column. cell: characters of a text that appear. */
+function TableCell({ value, look, cell }: { value: Cell; look: Look; cell: number }): JSX.Element {
+  const { column, scale, far, numeric, largest } = look;
+  const text = far ? show(value, column.unit) : inScale(value, scale);
+  const change = largest && typeof value === "number" ? value / largest : 0;
+  const kind = () => {
+    if (change) return `number ${COSTS.has(column.unit) ? (change > 0 ? "worse" : "better") : "other"}`;
+    if (numeric) return "number";
+    if (column.name === "class") return "kind";
+    return text.length > 16 ? "long" : "";
+  };
+  return (
+    <td
+      class={kind()}
+      {...(change && { style: { "--part": `${(100 * Math.abs(change)).toFixed(1)}%` } })}
+      title={hover(typeof value === "string" ? value : text, cell)}
+    >
+      {column.name === "class" && <i class={`swatch ${ofRow(value)}`} />}
+      {value === null ? <span class="quiet">{NOTHING}</span> : plain(text, cell).replace(/^-(?=\d)/, "−")}
+    </td>
+  );
+}
+
 interface Options {
   table: Table;
   filter?: boolean;
@@ -118,29 +170,7 @@ export function Grid({
     () => (whole ? { columns: table.columns, alike: "" } : telling(table)),
     [table, whole],
   );
-  const scales = useMemo(() => scalesOf(columns, table.rows), [columns, table]);
-  const far = useMemo(
-    () =>
-      columns.map(
-        (c) =>
-          apart &&
-          lieApart(
-            c.unit,
-            table.rows.map((row) => row[c.name]),
-          ),
-      ),
-    [columns, table, apart],
-  );
-  // Of differences, the largest of each column: a bar behind each says how large it is beside that.
-  const changes = useMemo(
-    () =>
-      columns.map((c) =>
-        c.signed
-          ? table.rows.reduce((most, row) => Math.max(most, size(Number(row[c.name] ?? 0) ** 2)), 0) ** 0.5
-          : 0,
-      ),
-    [columns, table],
-  );
+  const looks = useMemo(() => looksOf(columns, table.rows, apart), [columns, table, apart]);
   const found = useMemo(() => {
     const rows = filtered(table.rows, columns, text);
     return by === null ? rows : sorted(rows, by, down);
@@ -148,15 +178,11 @@ export function Grid({
   if (table.rows.length === 1 && table.total === 1 && table.columns.length > MOST_ACROSS && !whole)
     return <Facts table={table} />;
   const drawn = all || found.length <= first + 3 ? found : found.slice(0, first);
-  const numeric = (c: Column) =>
-    ["text", "bool"].includes(c.unit)
-      ? false
-      : !["", "id"].includes(c.unit) || table.rows.some((r) => typeof r[c.name] === "number");
-  const order = (c: Column) => {
-    if (by === c.name) setDown(!down);
+  const order = ({ column, numeric }: Look) => {
+    if (by === column.name) setDown(!down);
     else {
-      setBy(c.name);
-      setDown(numeric(c));
+      setBy(column.name);
+      setDown(numeric);
     }
   };
   const leftOut = table.total - table.rows.length;
@@ -177,16 +203,16 @@ export function Grid({
         <table>
           <thead>
             <tr>
-              {columns.map((c, i) => (
+              {looks.map((look) => (
                 <th
                   scope="col"
-                  title={plain(c.about || c.title, 400)}
-                  class={numeric(c) ? "number" : ""}
-                  aria-sort={by === c.name ? (down ? "descending" : "ascending") : "none"}
+                  title={plain(look.column.about || look.column.title, 400)}
+                  class={look.numeric ? "number" : ""}
+                  aria-sort={by === look.column.name ? (down ? "descending" : "ascending") : "none"}
                 >
-                  <button type="button" onClick={() => order(c)}>
-                    {plain(c.title, 80)}
-                    {scales[i]!.symbol && !far[i] && <span class="unit"> {scales[i]!.symbol}</span>}
+                  <button type="button" onClick={() => order(look)}>
+                    {plain(look.column.title, 80)}
+                    {look.scale.symbol && !look.far && <span class="unit"> {look.scale.symbol}</span>}
                   </button>
                 </th>
               ))}
@@ -200,35 +226,9 @@ export function Grid({
           <tbody>
             {drawn.map((row) => (
               <tr>
-                {columns.map((c, i) => {
-                  const value = row[c.name] ?? null;
-                  const text = far[i] ? show(value, c.unit) : inScale(value, scales[i]!);
-                  const change = changes[i] && typeof value === "number" ? value / changes[i] : 0;
-                  return (
-                    <td
-                      class={
-                        change
-                          ? `number ${COSTS.has(c.unit) ? (change > 0 ? "worse" : "better") : "other"}`
-                          : numeric(c)
-                            ? "number"
-                            : c.name === "class"
-                              ? "kind"
-                              : text.length > 16
-                                ? "long"
-                                : ""
-                      }
-                      {...(change && { style: { "--part": `${(100 * Math.abs(change)).toFixed(1)}%` } })}
-                      title={hover(typeof value === "string" ? value : text, cell)}
-                    >
-                      {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}
-                      {value === null ? (
-                        <span class="quiet">{NOTHING}</span>
-                      ) : (
-                        plain(text, cell).replace(/^-(?=\d)/, "−")
-                      )}
-                    </td>
-                  );
-                })}
+                {looks.map((look) => (
+                  <TableCell value={row[look.column.name] ?? null} look={look} cell={cell} />
+                ))}
                 {beside && <td class="beside">{beside(row)}</td>}
               </tr>
             ))}

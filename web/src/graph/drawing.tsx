@@ -1,7 +1,7 @@
 // Draws a level of a graph. Boxes that can be read are elements, with names and keys; where there are too
 // many for that, they and their edges are painted, so that 100,000 of them stay quick.
 
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted } from "../format";
 import { BoxElement, EdgeElements, within } from "./elements";
@@ -13,56 +13,17 @@ const MOST_ELEMENTS = 1_200;
 const MOST_PATHS = 3_000;
 const KEYS = "arrows move it, + and - zoom, Home shows all of it";
 
-export function Drawing({
-  level,
-  colouring,
-  chosen,
-  focus,
-  way,
-  turn,
-}: {
-  level: Level;
-  colouring: Colouring;
-  chosen: string | null;
-  /** What was opened or found last: the drawing goes there. */
-  focus: string | null;
-  way: readonly string[];
-  turn: (box: Box) => void;
-}): JSX.Element {
-  const { boxes, edges } = level;
-  const [frame, setFrame] = useState(() => firstFrame(boxes, { width: 1280, height: 600 }));
-  const [size, setSize] = useState({ width: 1280, height: 600 });
+/** What moves and zooms a drawing, and whether it was moved since the button went down: letting go is no click
+ * then. */
+function useMoves(
+  svg: RefObject<SVGSVGElement>,
+  boxes: Box[],
+  frame: Frame,
+  size: { width: number; height: number },
+  setFrame: (frame: Frame) => void,
+) {
   const drag = useRef<{ x: number; y: number; frame: Frame; far: boolean } | null>(null);
-  const svg = useRef<SVGSVGElement>(null);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => {
-      const { width, height } = entry!.contentRect;
-      if (width && height) setSize({ width, height });
-    });
-    watch.observe(svg.current!);
-    return () => watch.disconnect();
-  }, []);
-  useEffect(() => {
-    const inside = focus === null ? [] : boxes.filter((b) => within(b.path, focus));
-    setFrame(
-      inside.length
-        ? readableFrame(inside, size, inside.find((b) => b.path === focus) ?? inside[0])
-        : firstFrame(boxes, size),
-    );
-  }, [boxes, size, focus]);
   const window = shownOf(frame, size);
-  const seen = useMemo(() => seenBoxes(boxes, window, size), [boxes, frame, size]);
-  const marked = useMemo(() => new Set(way), [way]);
-  const most = useMemo(
-    () => boxes.reduce((top, b) => Math.max(top, amount(b, colouring) ?? 0), 0),
-    [boxes, colouring],
-  );
-  const links = useMemo(() => {
-    const near = new Set(seen);
-    return seen.length === boxes.length ? edges : edges.filter(([a, b]) => near.has(a) || near.has(b));
-  }, [edges, boxes, seen]);
-  const boxElements = seen.length <= MOST_ELEMENTS,
-    edgeElements = boxElements && links.length <= MOST_PATHS;
   const at = (e: MouseEvent) => {
     const place = svg.current!.getBoundingClientRect();
     return {
@@ -110,13 +71,77 @@ export function Drawing({
       run();
     }
   };
-  // Where boxes are too small to be meant, a click goes nearer.
   const nearer = (e: MouseEvent) => {
-    if (!boxElements && !drag.current?.far) {
-      const { x, y } = at(e);
-      setFrame(scaled(frame, 0.3, x, y));
-    }
+    const { x, y } = at(e);
+    setFrame(scaled(frame, 0.3, x, y));
   };
+  const letGo = () => {
+    drag.current = null;
+  };
+  const handlers = {
+    onWheel,
+    onPointerMove: onMove,
+    onPointerDown: (e: PointerEvent) => {
+      drag.current = { x: e.clientX, y: e.clientY, frame, far: false };
+    },
+    onPointerUp: () => {
+      setTimeout(letGo);
+    },
+    onPointerLeave: letGo,
+  };
+  return { handlers, onKey, nearer, isMoved: () => drag.current?.far === true };
+}
+
+export function Drawing({
+  level,
+  colouring,
+  chosen,
+  focus,
+  way,
+  turn,
+}: {
+  level: Level;
+  colouring: Colouring;
+  chosen: string | null;
+  /** What was opened or found last: the drawing goes there. */
+  focus: string | null;
+  way: readonly string[];
+  turn: (box: Box) => void;
+}): JSX.Element {
+  const { boxes, edges } = level;
+  const [frame, setFrame] = useState(() => firstFrame(boxes, { width: 1280, height: 600 }));
+  const [size, setSize] = useState({ width: 1280, height: 600 });
+  const svg = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => {
+      const { width, height } = entry!.contentRect;
+      if (width && height) setSize({ width, height });
+    });
+    watch.observe(svg.current!);
+    return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    const inside = focus === null ? [] : boxes.filter((b) => within(b.path, focus));
+    setFrame(
+      inside.length
+        ? readableFrame(inside, size, inside.find((b) => b.path === focus) ?? inside[0])
+        : firstFrame(boxes, size),
+    );
+  }, [boxes, size, focus]);
+  const window = shownOf(frame, size);
+  const seen = useMemo(() => seenBoxes(boxes, window, size), [boxes, frame, size]);
+  const marked = useMemo(() => new Set(way), [way]);
+  const most = useMemo(
+    () => boxes.reduce((top, b) => Math.max(top, amount(b, colouring) ?? 0), 0),
+    [boxes, colouring],
+  );
+  const links = useMemo(() => {
+    const near = new Set(seen);
+    return seen.length === boxes.length ? edges : edges.filter(([a, b]) => near.has(a) || near.has(b));
+  }, [edges, boxes, seen]);
+  const boxElements = seen.length <= MOST_ELEMENTS,
+    edgeElements = boxElements && links.length <= MOST_PATHS;
+  const moves = useMoves(svg, boxes, frame, size, setFrame);
   return (
     <div class="graph-drawing">
       <Painted
@@ -136,20 +161,10 @@ export function Drawing({
         role="group"
         tabIndex={0}
         aria-label={`Graph of ${counted(boxes.length, "box", "boxes")}: ${KEYS}`}
-        onWheel={onWheel}
-        onPointerMove={onMove}
-        onKeyDown={onKey}
-        onClick={nearer}
-        onPointerDown={(e) => {
-          drag.current = { x: e.clientX, y: e.clientY, frame, far: false };
-        }}
-        onPointerUp={() => {
-          setTimeout(() => {
-            drag.current = null;
-          });
-        }}
-        onPointerLeave={() => {
-          drag.current = null;
+        {...moves.handlers}
+        onKeyDown={moves.onKey}
+        onClick={(e) => {
+          if (!boxElements && !moves.isMoved()) moves.nearer(e); // boxes are too small to be meant
         }}
       >
         {edgeElements && <EdgeElements boxes={boxes} links={links} marked={marked} />}
@@ -169,7 +184,7 @@ export function Drawing({
                   inside: focus !== null && box.path !== focus && within(box.path, focus),
                 }}
                 turn={() => {
-                  if (!drag.current?.far) turn(box); // letting go of a drawing that was moved is no click
+                  if (!moves.isMoved()) turn(box);
                 }}
               />
             );

@@ -46,6 +46,8 @@ const TITLES: Record<By, string> = {
 const LAUNCHING = "/api/ops/launching";
 const ALL = { value: "", text: "all" };
 const PLACES = ["device", "host", "launch"]; // in the order in which they answer what took the time
+const placesOf = (rows: OpRow[]): string[] =>
+  PLACES.filter((place) => rows.some((row) => row.place === place));
 
 const column = (name: string, unit: string, title: string, about = ""): Column => ({
   name,
@@ -149,15 +151,120 @@ const Links = ({ to, by, place }: { to: string; by: Dimension; place: string }):
   </>
 );
 
+/** Which rows are shown, and how they are grouped. */
+interface Filters {
+  by: By;
+  place: string;
+  device: string;
+  kind: string;
+  part: Part | "";
+  /** A group that was gone into. */
+  within: { by: Dimension; key: string } | null;
+}
+
+/** Whether both the model and the input pipeline are among rows. */
+const areApart = (rows: OpRow[]): boolean => rows.some((row) => row.feeds) && !rows.every((row) => row.feeds);
+
+const valuesOf = (rows: OpRow[], key: "device" | "class"): string[] =>
+  [...new Set(rows.map((row) => row[key] ?? ""))].filter(Boolean).sort();
+
+/** The toolbar. Ops of hosts have no launcher, and each place has its own classes. */
+function Toolbar({
+  rows,
+  filters,
+  change,
+  about,
+}: {
+  rows: OpRow[];
+  filters: Filters;
+  change: (some: Partial<Filters>) => void;
+  about: string;
+}): JSX.Element {
+  const { by, place, device, kind, part, within } = filters;
+  const places = placesOf(rows);
+  const devices = valuesOf(rows, "device");
+  const here = rows.filter((row) => row.place === place);
+  const classes = valuesOf(here, "class");
+  // Kernels that name no op, and ops beside them that may have launched them.
+  const launches =
+    rows.some((row) => row.place === "device" && row.op === row.op_type) &&
+    rows.some((row) => row.place === "host");
+  const choosePlace = (chosen: string) =>
+    change({
+      place: chosen,
+      by: by === "launcher" ? "op_type" : by,
+      within: within?.by === "launcher" ? null : within,
+      kind: "",
+      part: "",
+    });
+  return (
+    <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
+      <span class="segments" role="group" aria-label="Group by">
+        {(Object.keys(TITLES) as By[])
+          .filter((name) => name !== "launcher" || (place === "device" && launches))
+          .map((name) => (
+            <button type="button" aria-pressed={by === name} onClick={() => change({ by: name })}>
+              {TITLES[name]}
+            </button>
+          ))}
+      </span>
+      {by !== "python" && (
+        <>
+          {places.length > 1 && (
+            <Choice label="Where" name="place" value={place} options={texts(places)} onChoice={choosePlace} />
+          )}
+          {devices.length > 1 && (
+            <Choice
+              label="Device"
+              name="device"
+              value={device}
+              options={[ALL, ...devices.map((one) => ({ value: one, text: plain(one, 80) }))]}
+              onChoice={(chosen) => change({ device: chosen })}
+            />
+          )}
+          {classes.length > 1 && (
+            <Choice
+              label="Class"
+              name="class"
+              value={kind}
+              options={[ALL, ...texts(classes)]}
+              onChoice={(chosen) => change({ kind: chosen })}
+            />
+          )}
+          {areApart(here) && (
+            <Choice
+              label="Part of"
+              name="part"
+              value={part}
+              options={[ALL, ...texts(["model", "input pipeline"])]}
+              onChoice={(chosen) => change({ part: chosen as Part | "" })}
+            />
+          )}
+          {within && (
+            <button type="button" onClick={() => change({ within: null })}>
+              {TITLES[within.by]}: {plain(within.key, 60)} ×
+            </button>
+          )}
+          <span class="quiet" role="note">
+            {about}
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
 function Shown({ ops }: { ops: Ops }): JSX.Element {
-  const places = PLACES.filter((place) => ops.rows.some((row) => row.place === place));
-  const devices = [...new Set(ops.rows.map((row) => row.device ?? ""))].filter(Boolean).sort();
-  const [by, setBy] = useState<By>("op_type");
-  const [place, setPlace] = useState(places[0] ?? "device");
-  const [device, setDevice] = useState("");
-  const [kind, setKind] = useState("");
-  const [part, setPart] = useState<Part | "">("");
-  const [within, setWithin] = useState<{ by: Dimension; key: string } | null>(null);
+  const [filters, setFilters] = useState<Filters>({
+    by: "op_type",
+    place: placesOf(ops.rows)[0] ?? "device",
+    device: "",
+    kind: "",
+    part: "",
+    within: null,
+  });
+  const change = (some: Partial<Filters>) => setFilters((before) => ({ ...before, ...some }));
+  const { by, place, device, kind, part, within } = filters;
   const dimension = by === "python" ? "op_type" : by;
   const byLauncher = by === "launcher" || within?.by === "launcher";
   const { value: launched, error } = useAnswer(
@@ -180,93 +287,25 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const groups = useMemo(() => grouped(rows, dimension), [rows, dimension]);
   const tree = useMemo(() => (by === "scope" ? scopeTree(rows) : null), [rows, by]);
   const here = ops.rows.filter((row) => row.place === place);
-  const classes = [...new Set(here.map((row) => row.class ?? ""))].filter(Boolean).sort();
-  const apart = here.some((row) => row.feeds) && !here.every((row) => row.feeds);
+  const apart = areApart(here);
   const pick = (key: string) => {
-    if (dimension !== "op" && dimension !== "device") {
-      setWithin({ by: dimension, key });
-      setBy("op");
-    }
+    if (dimension !== "op" && dimension !== "device") change({ within: { by: dimension, key }, by: "op" });
   };
-  // Kernels that name no op, and ops beside them that may have launched them.
-  const launches =
-    ops.rows.some((row) => row.place === "device" && row.op === row.op_type) &&
-    ops.rows.some((row) => row.place === "host");
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0);
   const colours = [
-    ...classes
-      .filter((one) => rows.some((row) => row.class === one))
-      .map((one) => [ofRow(one), one] as const),
+    ...valuesOf(here, "class")
+      .filter((name) => rows.some((row) => row.class === name))
+      .map((name) => [ofRow(name), name] as const),
     ...(apart && !tree && rows.some((row) => row.feeds) ? [["feeds", "input pipeline"] as const] : []),
   ];
-  const choosePlace = (one: string) => {
-    setPlace(one);
-    if (by === "launcher") setBy("op_type");
-    if (within?.by === "launcher") setWithin(null);
-    setKind("");
-    setPart("");
-  };
   return (
     <>
-      <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
-        <span class="segments" role="group" aria-label="Group by">
-          {(Object.keys(TITLES) as By[])
-            .filter((name) => name !== "launcher" || (place === "device" && launches))
-            .map((name) => (
-              <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>
-                {TITLES[name]}
-              </button>
-            ))}
-        </span>
-        {by !== "python" && (
-          <>
-            {places.length > 1 && (
-              <Choice
-                label="Where"
-                name="place"
-                value={place}
-                options={texts(places)}
-                onChoice={choosePlace}
-              />
-            )}
-            {devices.length > 1 && (
-              <Choice
-                label="Device"
-                name="device"
-                value={device}
-                options={[ALL, ...devices.map((one) => ({ value: one, text: plain(one, 80) }))]}
-                onChoice={setDevice}
-              />
-            )}
-            {classes.length > 1 && (
-              <Choice
-                label="Class"
-                name="class"
-                value={kind}
-                options={[ALL, ...texts(classes)]}
-                onChoice={setKind}
-              />
-            )}
-            {apart && (
-              <Choice
-                label="Part of"
-                name="part"
-                value={part}
-                options={[ALL, ...texts(["model", "input pipeline"])]}
-                onChoice={(one) => setPart(one as Part | "")}
-              />
-            )}
-            {within && (
-              <button type="button" onClick={() => setWithin(null)}>
-                {TITLES[within.by]}: {plain(within.key, 60)} ×
-              </button>
-            )}
-            <span class="quiet" role="note">
-              {duration(whole)} of self time in {counted(groups.length, "group")}
-            </span>
-          </>
-        )}
-      </div>
+      <Toolbar
+        rows={ops.rows}
+        filters={filters}
+        change={change}
+        about={`${duration(whole)} of self time in ${counted(groups.length, "group")}`}
+      />
       {error !== null && <Problem error={error} />}
       {by === "python" ? (
         <Python />

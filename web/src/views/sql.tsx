@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { place } from "../address";
 import { post, Refused, save } from "../api";
@@ -83,17 +83,14 @@ async function download(sql: string, form: string, signal: AbortSignal): Promise
   await save(await post("/api/sql/download", { sql, form }, signal), `stepscope.${form}`);
 }
 
-function Console({ schema }: { schema: Schema }): JSX.Element {
-  const host = useRef<HTMLDivElement>(null);
-  const editor = useRef<Editor | null>(null);
+type Shown = Table & { ms: number; cut: boolean };
+
+/** What runs statements of an editor: their answer or error, and the latest of them. */
+function useAnswers(editor: RefObject<Editor>) {
   const [kept, setKept] = useState(latest);
-  const [answer, setAnswer] = useState<(Table & { ms: number; cut: boolean }) | null>(null);
+  const [answer, setAnswer] = useState<Shown | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const [ready, setReady] = useState(false);
-  const [picture, setPicture] = useState(false);
-  const running = useRef<() => void>(() => undefined);
-  const waiting = useRef<string | null>(null); // a query that was chosen before the editor was there
   const leave = useRef(new AbortController());
   const attempt = async (work: (sql: string, signal: AbortSignal) => Promise<void>) => {
     const sql = editor.current?.text() ?? "";
@@ -115,7 +112,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
       setBusy(false);
     }
   };
-  running.current = () =>
+  const run = () =>
     void attempt(async (sql, signal) => {
       if (!sql.trim()) return;
       const found = (await (await post("/api/sql", { sql }, signal)).json()) as Answer;
@@ -124,6 +121,54 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
       keep(KEPT, JSON.stringify(all));
       setKept(all);
     });
+  const saveAs = (form: string) => void attempt((sql, signal) => download(sql, form, signal));
+  return { kept, answer, error, setError, busy, run, saveAs, stop: () => leave.current.abort() };
+}
+
+/** Rows of a statement, as a table or a chart. */
+function Answered({
+  answer,
+  picture,
+  onPicture,
+}: {
+  answer: Shown;
+  picture: boolean;
+  onPicture: (picture: boolean) => void;
+}): JSX.Element {
+  return (
+    <section class="answer" aria-label="Answer">
+      <p class="toolbar">
+        <span class="segments" role="group" aria-label="Show as">
+          <button type="button" aria-pressed={!picture} onClick={() => onPicture(false)}>
+            Table
+          </button>
+          <button type="button" aria-pressed={picture} onClick={() => onPicture(true)}>
+            Chart
+          </button>
+        </span>
+        <span class="quiet" aria-live="polite">
+          {counted(answer.rows.length, "row")} in {Math.round(answer.ms)} ms
+          {answer.cut ? "; more rows were left out: add a LIMIT or an aggregate, or download them" : ""}
+        </span>
+      </p>
+      {picture ? (
+        <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} />
+      ) : (
+        <Grid table={answer} all first={100} cell={60} {...sliceLinks(answer)} />
+      )}
+    </section>
+  );
+}
+
+function Console({ schema }: { schema: Schema }): JSX.Element {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const { kept, answer, error, setError, busy, run, saveAs, stop } = useAnswers(editor);
+  const [ready, setReady] = useState(false);
+  const [picture, setPicture] = useState(false);
+  const running = useRef(run);
+  running.current = run;
+  const waiting = useRef<string | null>(null); // a query that was chosen before the editor was there
   useEffect(() => {
     let current = true;
     let mounted: Editor | null = null;
@@ -182,18 +227,14 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
             Run <kbd>Ctrl Enter</kbd>
           </button>
           {busy && (
-            <button type="button" onClick={() => leave.current.abort()}>
+            <button type="button" onClick={stop}>
               Stop
             </button>
           )}
           <span>
             Download{" "}
             {FORMS.map((form) => (
-              <button
-                type="button"
-                disabled={busy || !ready}
-                onClick={() => void attempt((sql, signal) => download(sql, form, signal))}
-              >
+              <button type="button" disabled={busy || !ready} onClick={() => saveAs(form)}>
                 {form === "csv" || form === "json" ? form.toUpperCase() : "Parquet"}
               </button>
             ))}
@@ -214,29 +255,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
             {busy ? "Asking …" : HINT}
           </p>
         )}
-        {answer && (
-          <section class="answer" aria-label="Answer">
-            <p class="toolbar">
-              <span class="segments" role="group" aria-label="Show as">
-                <button type="button" aria-pressed={!picture} onClick={() => setPicture(false)}>
-                  Table
-                </button>
-                <button type="button" aria-pressed={picture} onClick={() => setPicture(true)}>
-                  Chart
-                </button>
-              </span>
-              <span class="quiet" aria-live="polite">
-                {counted(answer.rows.length, "row")} in {Math.round(answer.ms)} ms
-                {answer.cut ? "; more rows were left out: add a LIMIT or an aggregate, or download them" : ""}
-              </span>
-            </p>
-            {picture ? (
-              <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} />
-            ) : (
-              <Grid table={answer} all first={100} cell={60} {...sliceLinks(answer)} />
-            )}
-          </section>
-        )}
+        {answer && <Answered answer={answer} picture={picture} onPicture={setPicture} />}
       </div>
       <Names schema={schema} onInsert={(word) => editor.current?.insert(word)} onQuery={query} />
     </div>
