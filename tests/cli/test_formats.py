@@ -12,7 +12,7 @@ import pytest
 
 import stepscope
 from stepscope import cli
-from stepscope.cli import xla
+from stepscope.cli import tfprof_options, xla
 from stepscope.cli.arguments import FORMATS
 from tests.corpus import SAMPLES
 from tests.tiers import some
@@ -85,7 +85,7 @@ def test_every_verb_takes_a_format() -> None:
     for verb, parser in every().items():
         option = next((one for one in parser._actions if "--format" in one.option_strings), None)
         if verb == "tfprof":  # it has options of its own
-            assert "csv" in cli.module_of("tfprof").VALUES["format"]
+            assert "csv" in tfprof_options.VALUES["format"]
         elif verb == "top":  # what it shows is one object, and no table of rows
             assert "json" in (option.choices or ())
         elif verb != "xla" and (option is None or not set(OTHERS) <= set(option.choices or ())):

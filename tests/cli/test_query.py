@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.cli import main
+from stepscope.cli import main, rows_output
 from stepscope.cli import query as verb
 from stepscope.cli.console import Console
 from stepscope.cli.statements import is_blank, split, statements
@@ -149,24 +149,24 @@ def terminal(width: int = 60) -> Console:
 
 def test_a_terminal_is_given_the_first_rows_and_told_so() -> None:
     console = terminal()
-    verb.write_rows(["n"], ((i,) for i in range(1000)), console, "table")
+    rows_output.write_rows(["n"], ((i,) for i in range(1000)), console, "table")
     assert isinstance(console.out, io.StringIO)
     assert isinstance(console.err, io.StringIO)
-    assert len(console.out.getvalue().splitlines()) == verb.ROWS_ON_SCREEN + 2
+    assert len(console.out.getvalue().splitlines()) == rows_output.ROWS_ON_SCREEN + 2
     assert console.err.getvalue() == "(only the first 200 rows; --all shows the rest)\n"
 
 
 @pytest.mark.parametrize("rows", [199, 200])
 def test_a_terminal_is_told_nothing_when_nothing_is_missing(rows: int) -> None:
     console = terminal()
-    verb.write_rows(["n"], ((i,) for i in range(rows)), console, "table")
+    rows_output.write_rows(["n"], ((i,) for i in range(rows)), console, "table")
     assert isinstance(console.err, io.StringIO)
     assert console.err.getvalue() == ""
 
 
 def test_all_rows_on_a_terminal() -> None:
     console = terminal()
-    verb.write_rows(["n"], ((i,) for i in range(1000)), console, "table", everything=True)
+    rows_output.write_rows(["n"], ((i,) for i in range(1000)), console, "table", everything=True)
     assert isinstance(console.out, io.StringIO)
     assert len(console.out.getvalue().splitlines()) == 1002
 

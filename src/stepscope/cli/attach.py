@@ -193,7 +193,7 @@ def _show(
     breakpoint."""
     from stepscope import attach
     from stepscope.attach import py_spy
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
     from stepscope.report import stack_answer, stack_text
     from stepscope.report.listing import Listing
 
@@ -225,7 +225,7 @@ def _say(sentences: Iterable[str], console: Console) -> None:
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_child: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
     from stepscope.attach import kernel, py_spy
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
     from stepscope.exporters.staging import staged
     from stepscope.report import stack_answer, stack_text
     from stepscope.report.listing import Listing

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _show(kept: Cache, options: argparse.Namespace, console: Console) -> int:
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     contents = kept.contents()
     if options.format == "table":

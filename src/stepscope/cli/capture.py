@@ -145,7 +145,7 @@ def _moments(options: argparse.Namespace, console: Console) -> Iterator[int]:
 
 def _once(asked: list[Address], options: argparse.Namespace, console: Console) -> list[HostProfile]:
     """One capture, told on stdout and stderr."""
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
     from stepscope.profilers.messages import Levels
     from stepscope.profilers.recording import capture
 

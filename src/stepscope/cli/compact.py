@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
-from stepscope.cli.query import write_rows
+from stepscope.cli.rows_output import write_rows
 
 if TYPE_CHECKING:
     from stepscope.session.compacting import Compacted

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _list(options: argparse.Namespace, console: Console) -> int:
     """Verbs and their options as rows."""
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
     from stepscope.cli.shape import shapes
 
     if options.install or options.shell:

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _list(options: argparse.Namespace, console: Console) -> None:
     """What can be looked up as rows: all of it, a chapter, or what is called NAME."""
     from stepscope import reference
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     name = options.name
     if name is not None:

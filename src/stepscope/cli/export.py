@@ -220,7 +220,7 @@ def _tell(written: Written, options: argparse.Namespace, console: Console) -> in
         console.data.write(json.dumps(members, indent=2) + "\n")
         return 0
     if options.format != "table":
-        from stepscope.cli.query import write_rows
+        from stepscope.cli.rows_output import write_rows
 
         rows = [(name, count, written.path) for name, count in written.rows.items()]
         write_rows(("table", "rows", "path"), rows, console, options.format, spreadsheet=options.spreadsheet)

@@ -231,7 +231,7 @@ def _none(what: str, name: str, known: list[str], todo: str) -> NothingFound:
 
 
 def _list(every: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     columns = ("run_id", "graph", "nodes", "file")
     files = _files(every)

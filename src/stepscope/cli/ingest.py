@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_showing
 from stepscope.cli.console import Console
-from stepscope.cli.query import write_rows
 from stepscope.cli.reading import tell_skipped
+from stepscope.cli.rows_output import write_rows
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.presenters.plain import plain
 

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from stepscope.cli.arguments import FORMATS
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell
-from stepscope.cli.query import answer, write_rows
+from stepscope.cli.query import answer
 from stepscope.cli.reading import opened
+from stepscope.cli.rows_output import write_rows
 from stepscope.cli.statements import is_blank, split, statements
 from stepscope.errors import StepscopeError, UsageError
 

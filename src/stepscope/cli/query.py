@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_output, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
+from stepscope.cli.rows_output import ROWS_ON_SCREEN, write_rows
 from stepscope.cli.statements import statements, strip_comments
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.cli.progress import Bar
-    from stepscope.report.listing import Listing
     from stepscope.session.trace import OpenTrace
 
 ABOUT = "query with SQL; without SQL, a prompt opens"
@@ -30,8 +30,6 @@ analysis of the library: stepscope query PATH @op_types. Tables and columns: ste
 
 ENDINGS = (".csv", ".json", ".md", ".ndjson", ".parquet")
 """What -o writes."""
-ROWS_ON_SCREEN = 200
-"""Rows of a table that a terminal is given; --all gives it all."""
 
 _BEGIN = re.compile(r"\s*(?:@\w|\(|([A-Za-z]+)\b)")
 _ASKS = {"select", "with", "from", "describe", "show", "summarize", "values", "table", "explain"}
@@ -140,15 +138,9 @@ def _write_file(options: argparse.Namespace, asked: Sequence[str], ending: str, 
             found = trace.query(statement)
             rows = (row for batch in found.batches() for row in batch)
             with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
-                if ending == ".csv":
-                    number = presenter.write_csv(found.columns, rows, out, spreadsheet=options.spreadsheet)
-                else:
-                    write = {
-                        ".json": presenter.write_json,
-                        ".md": presenter.write_markdown,
-                        ".ndjson": presenter.write_ndjson,
-                    }[ending]
-                    number = write(found.columns, rows, out)
+                number = presenter.write(
+                    ending[1:], found.columns, rows, out, spreadsheet=options.spreadsheet
+                )
     console.say(f"wrote {units.count(number, 'row')} to {options.output}")
     return 0
 
@@ -234,80 +226,3 @@ def named(statement: str) -> library.Entry | None:
     from stepscope import library
 
     return library.named(statement[1:].strip())
-
-
-def write_rows(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    console: Console,
-    form: str,
-    *,
-    everything: bool = False,
-    spreadsheet: bool = False,
-    right: Sequence[bool] | None = None,
-) -> None:
-    """Writes rows in a form, and says what does not fit a terminal. everything: all rows, even there.
-    spreadsheet: as in write_csv. right: columns that are aligned to the right."""
-    from stepscope.presenters import rows as presenter
-
-    rows = iter(rows)
-    if form != "table":
-        if form == "csv":
-            presenter.write_csv(columns, rows, console.data, spreadsheet=spreadsheet)
-        else:
-            write = {"json": presenter.write_json, "md": presenter.write_markdown}[form]
-            write(columns, rows, console.data)
-        return
-    most = ROWS_ON_SCREEN if console.is_terminal and not everything else None
-    styles = {"heading": "1", "rule": "2", "null": "2"}
-
-    def style(kind: str, text: str) -> str:
-        return f"\x1b[{styles[kind]}m{text}\x1b[0m" if console.color and kind in styles else text
-
-    width = console.width if console.is_terminal else None
-    shown = presenter.write_table(
-        columns, rows, console.out, width=width, most=most, right=right, style=style
-    )
-    console.out.flush()
-    left_out = []
-    if most is not None and next(rows, None) is not None:
-        left_out.append(f"only the first {most:,} rows; --all shows the rest")
-    if shown.columns_left_out:
-        columns = units.count(shown.columns_left_out, "column")
-        left_out.append(f"{columns} found no room; --format csv has all of them")
-    if left_out:
-        console.say(f"({'. '.join(left_out)})")
-
-
-def is_for_people(options: argparse.Namespace) -> bool:
-    """Whether rows are read as they are, so that some columns and rows may be left out."""
-    return options.format in ("table", "md")
-
-
-def most_rows(options: argparse.Namespace, most: int) -> int | None:
-    """How many rows people are given who do not ask for all; programs are given all."""
-    return None if options.all or not is_for_people(options) else most
-
-
-def write_listing(listing: Listing, options: argparse.Namespace, console: Console) -> None:
-    """Writes the rows, all of them for programs and the readable part for people, then the sentences."""
-    from stepscope.presenters.answers import readable
-
-    titles: Sequence[str] = listing.columns
-    rows: Iterable[Sequence[Any]] = ([row[name] for name in titles] for row in listing.rows)
-    right = None
-    if is_for_people(options):
-        titles, rows, right = readable(listing, cut=options.format == "table")
-    if titles:
-        everything: bool = getattr(options, "all", False)
-        write_rows(
-            titles,
-            rows,
-            console,
-            options.format,
-            everything=everything,
-            spreadsheet=options.spreadsheet,
-            right=right,
-        )
-    for sentence in listing.sentences:
-        console.say(sentence)

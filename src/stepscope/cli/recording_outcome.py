@@ -40,7 +40,7 @@ def summary(
 
 def write_facts(outcome: ProgramEnd, out: str, options: argparse.Namespace, console: Console) -> None:
     """What was recorded as one row."""
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     facts = outcome.facts or {}
     recorded, sessions = facts.get("recorded", {}), facts.get("sessions") or [{}]

@@ -136,7 +136,7 @@ def _say_where(port: int, shown: bool, console: Console) -> None:
 
 
 def _write_address(url: str, port: int, options: argparse.Namespace, console: Console) -> None:
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     if options.format == "table":
         console.out.write(f"{url}\n")

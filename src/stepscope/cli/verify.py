@@ -5,7 +5,7 @@ import argparse
 from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
-from stepscope.cli.query import write_rows
+from stepscope.cli.rows_output import write_rows
 
 ABOUT = "check every file of a lake against the hash it was written with"
 EPILOG = """Queries check the hash of a file when they first read it, and remember the result. This verb

@@ -19,7 +19,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the versions."""
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     versions = _versions()
     if options.format == "table":

@@ -42,6 +42,16 @@ def distinct(columns: Sequence[str]) -> list[str]:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
+def write(
+    form: str, columns: Sequence[str], rows: Iterable[Row], out: TextIO, *, spreadsheet: bool = False
+) -> int:
+    """Writes csv, json, md or ndjson; the number of rows. spreadsheet: as of write_csv."""
+    if form == "csv":
+        return write_csv(columns, rows, out, spreadsheet=spreadsheet)
+    writers = {"json": write_json, "md": write_markdown, "ndjson": write_ndjson}
+    return writers[form](columns, rows, out)
+
+
 def write_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
     """Writes {"format": 1, "rows": […]}, a row a line. Integers are exact whatever their size; NaN and
     infinities are null; decimals are numbers, times are ISO 8601, blobs are hexadecimal."""

@@ -43,7 +43,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each flag; 1 when one of them stops a program."""
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment()
     listing = xla_flags.checked(lines, libraries(options), options.python, os.environ)

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints clusters and the nodes outside."""
     if not options.paths:
         raise UsageError("No log and no folder is given", seen="no PATH", todo="stepscope xla clusters DIR")
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     look_up(options.paths)
     logs, dumps = cluster_files.find(options.paths)

@@ -37,7 +37,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
     need_dumps(options, "xla cost")
-    from stepscope.cli.query import most_rows, write_listing
+    from stepscope.cli.rows_output import most_rows, write_listing
 
     look_up(options.paths)
     with working("reading the dump", console):

@@ -105,7 +105,7 @@ def _write_json(found: Comparisons, console: Console) -> None:
 
 
 def _write_text(found: Comparisons, options: argparse.Namespace, console: Console) -> None:
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     for number, comparison in enumerate(found):
         lines = xla_diff.lines(comparison, None if options.all else _MOST_GROUPS)
@@ -124,7 +124,7 @@ def _write_text(found: Comparisons, options: argparse.Namespace, console: Consol
 
 
 def _write_rows(found: Comparisons, options: argparse.Namespace, console: Console) -> None:
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.rows_output import write_rows
 
     rows = (
         [comparison.a.name, comparison.b.name, *cells]

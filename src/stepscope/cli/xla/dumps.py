@@ -28,7 +28,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what was left out."""
     need_dumps(options, "xla dumps")
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     look_up(options.paths)
     with working("reading the dump", console):

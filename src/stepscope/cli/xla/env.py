@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the settings."""
     values = prepared(options, {})
     if options.format != "table":
-        from stepscope.cli.query import write_rows
+        from stepscope.cli.rows_output import write_rows
 
         rows = list(values.items())
         write_rows(("name", "value"), rows, console, options.format, spreadsheet=options.spreadsheet)

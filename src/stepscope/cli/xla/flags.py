@@ -42,7 +42,7 @@ def libraries(options: argparse.Namespace) -> list[Library]:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table."""
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     asking = not options.fast
     listing = xla_flags.listed(options.name, libraries(options), options.python, asking=asking)

@@ -53,8 +53,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seen=f"--by {options.by} with {'--open' if options.open else '--fusion'}",
             todo="leave out --by",
         )
-    from stepscope.cli.query import most_rows, write_listing
     from stepscope.cli.reading import opened
+    from stepscope.cli.rows_output import most_rows, write_listing
 
     most = most_rows(options, _MOST)
     folders = [*options.paths, *options.dump]

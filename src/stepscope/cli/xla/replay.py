@@ -71,7 +71,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Runs, and prints a row for each stage; 1 where results differ."""
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     _check(options)
     look_up(options.paths)

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.say(f"next: {command} {shlex.quote(options.dump)}")
     else:
         if options.format != "table":
-            from stepscope.cli.query import write_rows
+            from stepscope.cli.rows_output import write_rows
 
             write_rows(("module",), [], console, options.format)
         console.say("nothing was dumped: the program compiled nothing with XLA, or set its own XLA_FLAGS")

@@ -24,7 +24,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table, or the ops of the graphs that XLA lacks."""
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     nodes = None
     if options.paths:

@@ -25,7 +25,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each library, or for each symbol that --find asks for."""
-    from stepscope.cli.query import write_listing
+    from stepscope.cli.rows_output import write_listing
 
     write_listing(xla_symbols.build(options.libraries, options.find, options.python), options, console)
     return 0
