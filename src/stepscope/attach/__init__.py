@@ -40,21 +40,17 @@ def look(pid: int, seconds: float, *, quick: bool = False, own_child: bool = Fal
     all symbols first. own_child: started by us, and anybody of its user may trace it. The process runs on
     afterwards, also where a tool was ended in the middle. NothingFound if there is no such process."""
     tasks = kernel.tasks(pid)
-    was_stopped = kernel.is_stopped(pid)
     refusal = kernel.refusal(pid, own_child=own_child)
     notes: list[str] = []
     read: dict[str, tools.Stacks] = {}
     names: Mapping[int, str] = {}
-    try:
-        if refusal is None:
+    if refusal is None:
+        with kernel.left_as_it_was(pid):
             of_python = _tool_stacks("py-spy", pid, seconds, notes)
             read["py-spy"], names = of_python.stacks, of_python.names
             left = [task for task in tasks if task.tid not in read["py-spy"]]
             if left and not quick and kernel.is_there(pid):
                 read["gdb"] = _tool_stacks("gdb", pid, seconds, notes).stacks
-    finally:
-        if not was_stopped and kernel.is_stopped(pid):
-            kernel.go_on(pid)
     ended = not kernel.is_there(pid)
     named = [replace(task, name=names.get(task.tid, task.name)) for task in tasks]
     return Seen([_best(task, read) for task in named], notes, refusal, ended)

@@ -1,8 +1,10 @@
 """Facts from the kernel about a process: its threads, and why it may not be traced. Linux only."""
 
+import contextlib
 import ctypes
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +85,17 @@ def go_on(pid: int) -> None:
         os.kill(pid, signal.SIGCONT)
     except (ProcessLookupError, PermissionError):
         return  # it ended, or is not ours: then no tool of ours has stopped it either
+
+
+@contextlib.contextmanager
+def left_as_it_was(pid: int) -> Iterator[None]:
+    """A process that runs does so again afterwards, also where a tool was ended while it had stopped it."""
+    was_stopped = is_stopped(pid)
+    try:
+        yield
+    finally:
+        if not was_stopped and is_stopped(pid):
+            go_on(pid)
 
 
 def refusal(pid: int, *, own_child: bool = False) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ import re
 import socket
 import tempfile
 import time
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,27 +52,22 @@ def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
         return f"py-spy is not installed: {tools.HOW['py-spy']}"
     complaint = ""
     folder = folder_of(pid)
-    was_stopped = kernel.is_stopped(pid)
-    try:
-        with tempfile.TemporaryDirectory(prefix="stepscope-attach-") as scratch:
-            for native in (True, False):
-                out = Path(scratch) / f"{native}.json"
-                begin = time.time_ns()
-                words = [path, "record", "--pid", str(pid), "--format", "speedscope", "--output", str(out)]
-                words += ["--duration", str(max(1, round(seconds))), "--rate", str(rate)]
-                words += ["--threads", "--idle", "--full-filenames", *(["--native"] if native else [])]
-                complaint = _run(words, seconds + _GRACE_SECONDS)
-                if out.is_file() and 0 < out.stat().st_size <= _MOST_BYTES:
-                    try:
-                        speedscope = strict_json.foreign(out.read_bytes())
-                        return read(speedscope, begin, rate, folder, native=native)
-                    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
-                        complaint = complaint or "its file cannot be read"
-                if not kernel.is_there(pid):
-                    break
-    finally:
-        if not was_stopped and kernel.is_stopped(pid):
-            kernel.go_on(pid)
+    with kernel.left_as_it_was(pid), tempfile.TemporaryDirectory(prefix="stepscope-attach-") as scratch:
+        for native in (True, False):
+            out = Path(scratch) / f"{native}.json"
+            words = [path, "record", "--pid", str(pid), "--format", "speedscope", "--output", str(out)]
+            words += ["--duration", str(max(1, round(seconds))), "--rate", str(rate)]
+            words += ["--threads", "--idle", "--full-filenames", *(["--native"] if native else [])]
+            begin = time.time_ns()
+            complaint = _run(words, seconds + _GRACE_SECONDS)
+            if out.is_file() and 0 < out.stat().st_size <= _MOST_BYTES:
+                try:
+                    speedscope = strict_json.foreign(out.read_bytes())
+                    return read(speedscope, begin, rate, folder, native=native)
+                except (ValueError, TypeError, KeyError, AttributeError, IndexError):
+                    complaint = complaint or "its file cannot be read"
+            if not kernel.is_there(pid):
+                break
     return f"py-spy sampled nothing: {complaint or 'it wrote no file'}"
 
 
@@ -193,28 +189,21 @@ def place(file: str, folder: str | None) -> tuple[str, str]:
 def _hot(
     threads: Sequence[tuple[str | None, list[list[int]]]], frames: Sequence[dict[str, Any] | None]
 ) -> list[dict[str, Any]]:
+    """Rows with HOT, the functions that are innermost most often first."""
     rows: dict[tuple[str, str | None], dict[str, Any]] = {}
-    seen: dict[tuple[str, str | None], dict[int | None, int]] = {}
+    lines: defaultdict[tuple[str, str | None], Counter[int | None]] = defaultdict(Counter)
     looks = 0
-    for _, stacks in threads:
-        for stack in stacks:
-            keys = [(frame["function"], frame["file"]) for at in stack if (frame := frames[at]) is not None]
-            if not keys:
-                continue
-            looks += 1
-            for key in dict.fromkeys(keys):
-                frame = next(f for at in stack if (f := frames[at]) and (f["function"], f["file"]) == key)
-                row = rows.setdefault(
-                    key, dict.fromkeys(HOT, 0) | {name: frame[name] for name in ("function", "file", "code")}
-                )
-                row["total_samples"] += 1
-            rows[keys[-1]]["self_samples"] += 1
-            last = frames[stack[-1]] or {}
-            counted = seen.setdefault(keys[-1], {})
-            counted[last.get("line")] = counted.get(last.get("line"), 0) + 1
+    for stack in (stack for _, stacks in threads for stack in stacks if stack):
+        looks += 1
+        shown = [((frame["function"], frame["file"]), frame) for at in stack if (frame := frames[at])]
+        for function, frame in dict(reversed(shown)).items():
+            names = {name: frame[name] for name in ("function", "file", "code")}
+            rows.setdefault(function, dict.fromkeys(HOT, 0) | names)["total_samples"] += 1
+        innermost, frame = shown[-1]
+        rows[innermost]["self_samples"] += 1
+        lines[innermost][frame["line"]] += 1
     for key, row in rows.items():
-        lines = seen.get(key)
-        row["line"] = max(lines, key=lambda line: lines[line]) if lines else None
+        row["line"] = lines[key].most_common(1)[0][0] if lines[key] else None
         row["self_share"] = row["self_samples"] / looks
         row["total_share"] = row["total_samples"] / looks
     return sorted(
