@@ -84,7 +84,7 @@ class Telling:
         self._asked = asked
         self._shown = shown
         self._started_unix_ns = started_unix_ns
-        self._told: Set[Tuple[str, str]] = set()
+        self._announced: Set[Tuple[str, str]] = set()
         """Steps that were reported; of repeated recordings, only the first is."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stepscope-telling", daemon=True)
@@ -105,8 +105,8 @@ class Telling:
                     name, steps, unix_ns, out = json.loads(path.read_text(encoding="utf-8"))
                 except ValueError:  # it is being written
                     continue
-                if (kind, name) not in self._told:
-                    self._told.add((kind, name))
+                if (kind, name) not in self._announced:
+                    self._announced.add((kind, name))
                     inside = out[len(self._asked) :] if f"{out}/".startswith(f"{self._asked}/") else None
                     place = quote(out if inside is None else self._shown + inside)
                     self._say(f"stepscope: {sentence(name, steps, self._elapsed(unix_ns), place)}")

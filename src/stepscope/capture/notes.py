@@ -20,7 +20,8 @@ from .log_filter import write
 from .pace import StepWatcher
 from .plan import RecordingPlan
 
-_told: Dict[str, float] = {}
+_seen_at: Dict[str, float] = {}
+"""When the calls were last written, by the folder of the launcher."""
 
 
 def process(plan: RecordingPlan, kind: str, value: Any = None) -> None:
@@ -46,9 +47,9 @@ def seen(plan: RecordingPlan, frameworks: List[str], pace: StepWatcher, last: bo
         return
     now = time.monotonic()
     calls = sum(caller.count for caller in pace.callers.values())
-    if calls > 4 and not last and now - _told.get(plan.state, 0) < 0.05:
+    if calls > 4 and not last and now - _seen_at.get(plan.state, 0) < 0.05:
         return
-    _told[plan.state] = now
+    _seen_at[plan.state] = now
     process(plan, "seen", {"frameworks": frameworks, "warmup": pace.warmup, "calls": pace.counted_calls()})
 
 

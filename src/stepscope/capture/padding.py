@@ -19,7 +19,7 @@ class Padding:
     def __init__(self) -> None:
         self.batches = 0
         """Those looked at, whether they have columns or not."""
-        self._columns = self._alike = self._cells = self._behind = self._told = 0
+        self._columns = self._alike = self._cells = self._behind = self._tables = 0
 
     def look(self, batch: Any) -> None:
         """Counts those of a batch: of its widest array of whole numbers with two dimensions. Runs no op of a
@@ -33,14 +33,14 @@ class Padding:
         self._alike += _alike_at_end(widest)
         self._cells += int(widest.shape[0] * widest.shape[1])
         self._behind += _behind_ends(widest)
-        self._told += 1
+        self._tables += 1
 
     def arguments(self) -> Dict[str, int]:
         """What is known, as arguments of the loader; empty where nothing is padded."""
         if not self._alike and not self._behind:
             return {}
         columns = {"padded_columns": self._alike, "columns": self._columns}
-        return {**columns, "padded_cells": self._behind, "cells": self._cells, "looked_at": self._told}
+        return {**columns, "padded_cells": self._behind, "cells": self._cells, "looked_at": self._tables}
 
 
 def _arrays(batch: Any, depth: int) -> Iterator[Any]:

@@ -113,8 +113,8 @@ class Recorder:
 
     def own_step(self, number: int, now: int) -> None:
         """The program says that a step begins."""
-        last = getattr(self.local, "own", None)
-        self.local.own = (number, now)
+        last = getattr(self.local, "last_step", None)
+        self.local.last_step = (number, now)
         if last is not None:
             self.step(WatchedCall("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0]))
 
