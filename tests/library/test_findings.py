@@ -302,6 +302,27 @@ def test_doubles_in_steps_of_pytorch():
     assert not rows_of("doubles_in_steps", tables)
 
 
+def test_gradients_not_used():
+    """The pass goes on for a tensor that no optimizer updates; silent once an op may use its gradient."""
+    name, made = "gradients_not_used", made_recordings.gradients_not_used
+    tables = made()
+    (row,) = rows_of(name, tables)
+    last = [s["dur_ps"] for s in tables.rows["slice"] if s["name"].startswith("autograd")]
+    assert (row["tensors"], row["passes"], row["shape"]) == (1, 3, "[32,3]")
+    assert row["impact_ps"] == 3 * sum(last[1:3])
+    # Of two with one shape the first is updated, if the second is thrown away.
+    alike = made("[64]", "[64]", "[[64],[64],[]]", added=False)
+    assert rows_of(name, alike)[0]["tensors"] == 1
+    # A parameter that a model takes first is no gradient, and a copy may be one.
+    assert rows_of(name, made(reads="aten::addmm"))
+    assert not rows_of(name, made(reads="aten::clone"))
+    for update in ("[[32,3],[32,3],[]]", "[[[5,32],[32,3]],[[5,32],[32,3]],[]]", "null"):
+        assert not rows_of(name, made(update=update))
+    of_device = made()
+    of_device.rows["slice"][0]["name"] = "cudaLaunchKernel"
+    assert not rows_of(name, of_device)
+
+
 def test_half_floats_on_host():
     """Ten of 14 units go to a product of 16-bit floats; a device may have units for them."""
     tables = made_recordings.half_floats()

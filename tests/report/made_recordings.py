@@ -1286,6 +1286,51 @@ def dropping_out(inner: str = "aten::bernoulli_", calls: int = 2) -> Tables:
     return tables
 
 
+def gradients_not_used(
+    used: str = "[5,32]",
+    unused: str = "[32,3]",
+    update: str = "[[5,32],[5,32],[]]",
+    added: bool = True,
+    reads: str = "",
+    tensors: int = 1,
+    steps: int = 4,
+) -> Tables:
+    """Steps of PyTorch on a processor, whose backward pass goes on for gradients that no optimizer uses.
+    used, unused: the shapes of gradients, in this order; tensors: how many are unused, one or two; update:
+    what the optimizer takes; added: whether it is added to the one before; reads: an op that takes it."""
+    last, within = ("[b][b]", "   ") if tensors == 2 else (" [b..]", "[x]")
+    tables = draw(
+        f"step train : {'[train..............................]' * steps}\n"
+        f"cpu/t thread : {'[aten::mm][g....][c......][h....][u...]' * steps}\n"
+        f"cpu/t thread : {f'           [a..]           {last} [v.] ' * steps}\n"
+        f"cpu/t thread : {f'                             {within}       ' * steps}\n",
+        producer="kineto",
+    )
+    node = "autograd::engine::evaluate_function: "
+    gradient = "torch::autograd::AccumulateGrad"
+    names = {
+        "g": (node + gradient, None),
+        "h": (node + gradient, None),
+        "c": (node + "ConvolutionBackward0", None),
+        "a": (gradient, f"[{used}]"),
+        "b": (gradient, f"[{unused}]"),
+        "u": ("Optimizer.step#Adam.step", None),
+        "v": ("aten::lerp_", update),
+        "x": ("aten::add_" if added else "aten::detach", f"[{unused}]"),
+        "aten::mm": (reads or "aten::mm", f"[{unused}]" if reads else "[[8,3],[3,32]]"),
+    }
+    for row in tables.rows["slice"]:
+        name, shapes = names[row["name"]]
+        row |= {
+            "category": "user_annotation" if name.startswith("Optimizer") else "cpu_op",
+            "name": name,
+            "op_name": None if name.startswith("Optimizer") else name,
+            "op_type": None if name.startswith("Optimizer") else name,
+            "args_json": f'{{"Input Dims":{shapes}}}' if shapes else None,
+        }
+    return tables
+
+
 def half_floats(drawing: str = "cpu/t thread : [aten::mm.......][aten::relu]") -> Tables:
     """Ops of PyTorch on a processor, all but relu with 16-bit floats."""
     tables = draw(drawing, producer="kineto")
@@ -1433,8 +1478,13 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "model_runs_twice": a_model_that_runs_twice,
     "updates_one_by_one": updates_one_by_one,
     "small_ops_on_host": small_ops,
+<<<<<<< HEAD
     "dropout_without_gradients": dropping_out,
     "dropout_without_gradients, one": lambda: dropping_out(calls=1),
+=======
+    "gradients_not_used": lambda: gradients_not_used(tensors=2, added=False),
+    "gradients_not_used, one": lambda: gradients_not_used(steps=2),
+>>>>>>> 181284f5 (Find gradients that nothing uses)
     "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
     "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),
