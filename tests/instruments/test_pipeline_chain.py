@@ -155,6 +155,20 @@ def _with_a_gap(multi: str = "BatchV2") -> Drawn:
     return drawn
 
 
+def test_a_pipeline_made_anew_takes_nothing_out() -> None:
+    """The first batch() that is called belongs to a later pipeline, which has higher numbers."""
+    drawn, time = sequential()
+    at = next(i for i, row in enumerate(drawn.rows) if row[5] == "Iterator::Root::BatchV2")
+    row = drawn.rows[at]
+    drawn.rows[at] = (
+        *row[:6],
+        row[6].replace("BatchDatasetV2:2", "BatchDatasetV2:22").replace('"id": 2', '"id": 9'),
+    )
+    found = diagnose(drawn.calls(), time)
+    assert found.removed == ()
+    assert {load.stage.position for load in found.loads if load.stage.short == "BatchV2"} == {2}
+
+
 def test_what_tensorflow_took_out_is_told() -> None:
     """batch (3) takes from map (1): what was 2 is gone. Behind a zip, another branch may have it."""
     found = diagnose(_with_a_gap().calls(), steps(10, 10))

@@ -80,10 +80,21 @@ def _stages_of(
             stage = stages[key] = PipelineStage(0, key[0], key[1], None if root else written(name))
         if seen.get(key) != id(call.args):  # which the calls of an iterator share
             seen[key] = id(call.args)
+            if stage.user_stage is not None:
+                stage.user_stage = _made_first(stage.user_stage, written(str(call.args.get("name", ""))))
             stage.args.update(call.args)
             stage.args.update(tf1_calls.labelled(call.args))
         stage.calls.append(call)
     return stages
+
+
+def _made_first(user_stage: str, other: str | None) -> str:
+    """Of the transformations of two iterators that are called alike, those with the lower numbers: TensorFlow
+    numbers all that a program makes, and stages are numbered in one chain only if all are of the first."""
+    numbers = [number for _, number in placed(other)]
+    if other is None or not numbers or numbers >= [number for _, number in placed(user_stage)]:
+        return user_stage
+    return other
 
 
 @lru_cache(maxsize=4096)
