@@ -87,13 +87,13 @@ def test_a_program_that_only_waits_is_not_told_to_wait_less() -> None:
     assert told.step_ps == 5 * MS
 
 
-def _uneven_steps() -> Diagnosis:
+def _uneven_steps(**args: str) -> Diagnosis:
     """Steps of 12 ms: in every second one the program computes for 12 ms, in the others for 8, and waits for
     the rest. A batch takes 10 ms, so that the pipeline waits for room as well."""
     drawn = Drawn()
     for i in range(20):
         at, wait = 12.0 * i, 4.0 * (i % 2)
-        drawn.take(at, wait, "Root::Prefetch")
+        drawn.take(at, wait, "Root::Prefetch", **args)
         drawn.call(RUNNER, "Root::Prefetch::Map", at, 10.0, 3, 2, "MapDataset:1")
     return diagnose(drawn.calls(), steps(20, 12.0))
 
@@ -104,6 +104,13 @@ def test_a_larger_buffer_evens_out_what_varies() -> None:
     assert change.helps
     assert change.prediction.step_ps == pytest.approx(10 * MS, rel=0.01)
     assert "full in some steps and empty in others" in pipeline_changes.what(change)
+    assert "AUTOTUNE" in pipeline_changes.what(change)
+
+
+def test_autotune_is_not_advised_where_it_chose_the_buffer() -> None:
+    found = _uneven_steps(autotune="true")
+    change = next(one for one in found.changes if one.name == "prefetch")
+    assert pipeline_changes.what(change).startswith("prefetch more, by a number: ")
 
 
 def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> None:

@@ -198,6 +198,7 @@ CHANGES: dict[str, PredictedChange] = {
     "prefetch": replace(_change("prefetch", way="at_the_end"), batch_bytes=3 * 2**20),
     "prefetch more": _change("prefetch", way="ahead_already"),
     "prefetch for uneven steps": _change("prefetch", way="uneven"),
+    "prefetch for uneven steps, autotuned": _change("prefetch", way="uneven_by_autotune"),
     "other hosts": replace(_change("tf_data_service"), unknown="other_hosts"),
     "a cache": _cache(1, 4096.0, 2**30),
     "a cache that is too large": _cache(10**6, 4096.0, 2**20),

@@ -57,6 +57,8 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
         "at_the_end": "end the pipeline with prefetch({autotune})",
         "ahead_already": "prefetch more: the pipeline already works ahead of the program",
         "uneven": "prefetch more ({autotune}): the buffer is full in some steps and empty in others",
+        "uneven_by_autotune": "prefetch more, by a number: the buffer that AUTOTUNE chose is full in some "
+        "steps and empty in others",
     },
     "tf_data_service": "run the pipeline on other hosts with tf.data service",
 }

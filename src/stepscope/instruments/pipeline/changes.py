@@ -111,7 +111,9 @@ def _proposed(
     name, facts = trial.name, trial.facts
     prediction = _predicted(trial, case, machine)
     if name == "prefetch" and even < 1 - HELPS and trial.then == case.now:
-        facts = {**facts, "way": "uneven"}
+        last = case.ends.last
+        tuned = last is not None and last.args.get("autotune") == "true"
+        facts = {**facts, "way": "uneven_by_autotune" if tuned else "uneven"}
         prediction = _evened(prediction, even, case.measured_ps)
     cache = None
     if name == "cache_here":
