@@ -192,6 +192,20 @@ def test_python_between_ops_names_the_line(python_ms: int, severity: str | None)
     assert (found[0]["share"], found[0]["lines"]) == (python_ms / 10, 2)
 
 
+@pytest.mark.parametrize(("file_format", "impact_ms"), [("run_metadata", None), ("xplane", 6)])
+def test_python_that_ops_call_is_not_between_them(file_format: str, impact_ms: int | None) -> None:
+    """Two steps have 6 ms of Python. An op calls it for as long in one run, which was traced beside them."""
+    tables = recorded()
+    parts(tables, python=6, compute=4)
+    tables.add("stack_part", step_id=0, stack_id=1, label="python", dur_ps=6 * MS)
+    tables.source(2, format=file_format)
+    tables.add("track", id=0, source_id=2, kind="thread")
+    called = {"track_id": 0, "name": "PyFunc:PyFunc", "op_name": "PyFunc", "op_type": "PyFunc", "ts_ps": 0}
+    tables.slices(2, [{**called, "dur_ps": 6 * MS}])
+    found = rows(tables, "python_between_ops")
+    assert [row["impact_ps"] for row in found] == ([] if impact_ms is None else [impact_ms * MS])
+
+
 def test_python_between_ops_needs_samples() -> None:
     tables = recorded()
     parts(tables, python=10)
