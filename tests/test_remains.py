@@ -428,7 +428,7 @@ def test_whatif_names_the_ops_that_go_as_the_summary_does() -> None:
     assert next(whatif._judgement_sentences(found)).startswith("Without all ops of rnn, ")
     of_type = replace(found, layer_share=0.2)
     assert next(whatif._judgement_sentences(of_type)).startswith(
-        "Without the ops that stand out, Transpose, "
+        "Without the ops that stand out (Transpose), "
     )
 
 

@@ -148,7 +148,7 @@ def _what_goes(judgement: Judgement) -> str:
         return judgement.cause
     ops = layer_ops(judgement)
     if ops is None and judgement.op_type:
-        return f"the ops that stand out, {shortened(judgement.op_type)}"
+        return f"the ops that stand out ({shortened(judgement.op_type)})"
     return ops or judgement.cause
 
 

@@ -8,10 +8,10 @@
 --   and no op is recorded meanwhile.
 -- action: Make one call of the many: compile the whole step, or make one call for a batch instead of a loop over its
 --   rows.
--- action_tensorflow: Make one call of the many: tf.function around the whole step, or one call for a batch instead of
---   a loop over its rows.
--- action_jax: Make one call of the many: jax.jit around the whole step, jax.vmap or one call for a batch instead of a
---   loop over its rows.
+-- action_tensorflow: Make one call of the many: tf.function around the whole step (of Keras, compile() without
+--   run_eagerly=True), or one call for a batch instead of a loop over its rows.
+-- action_jax: Make one call of the many: jax.jit around the whole step, jax.lax.scan instead of a loop over time,
+--   jax.vmap or one call for a batch instead of a loop over its rows.
 -- action_pytorch: Make one call of the many: torch.compile, kernels launched as one graph (on NVIDIA
 --   devices, CUDA graphs), or one call for a batch instead of a loop over its rows.
 -- action_torch_compiled: Make one call of the many: what is not compiled yet into the compiled function, kernels
