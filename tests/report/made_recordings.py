@@ -1478,13 +1478,10 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "model_runs_twice": a_model_that_runs_twice,
     "updates_one_by_one": updates_one_by_one,
     "small_ops_on_host": small_ops,
-<<<<<<< HEAD
     "dropout_without_gradients": dropping_out,
     "dropout_without_gradients, one": lambda: dropping_out(calls=1),
-=======
     "gradients_not_used": lambda: gradients_not_used(tensors=2, added=False),
     "gradients_not_used, one": lambda: gradients_not_used(steps=2),
->>>>>>> 181284f5 (Find gradients that nothing uses)
     "half_floats_on_host": lambda: half_floats("cpu/t thread : [aten::mm.......][aten::add]"),
     "half_floats_on_host, one": half_floats,
     "dominant_op, two ops": lambda: one_type_of_op(2),

@@ -16,6 +16,10 @@ const ALONE = 0.7; // a class with this part of the area tells nothing: its boxe
 /** A shade of the colour of its class, alike within a scope: by how many degrees its hue is off. */
 export const turnOf = (key: string): number => (Number(hueOf(scopeOf(key) || key)) % 7) * 7 - 21;
 
+/** The last part of what a group is called. A name of the recording may be that of a method of objects. */
+const lastOf = (key: string, shortNames: Record<string, string>): string =>
+  (Object.hasOwn(shortNames, key) ? shortNames[key]! : key).split("/").pop() || key;
+
 /** Groups as areas by their self time, coloured by class, and shaded by scope where most are of one class.
  * A click goes into one. shortNames: of kernels. */
 export function Treemap({
@@ -74,7 +78,7 @@ export function Treemap({
               {h > LABEL.high && w > LABEL.wide && (
                 <foreignObject width="100%" height="100%">
                   <p>
-                    {plain((shortNames[item.key] ?? item.key).split("/").pop() || item.key, 60)}
+                    {plain(lastOf(item.key, shortNames), 60)}
                     {h > LABEL.share && <small>{show(item.share, "ratio")}</small>}
                   </p>
                 </foreignObject>
