@@ -37,22 +37,50 @@ WITH judged AS (
     AND MAX(CASE WHEN r.name LIKE '%reduce_scatter%' THEN 1 ELSE 0 END) = 0
 ),
 
-moments AS (
+dimensions AS (
   SELECT
     columns!(s, id, run_id, host_id, source_id, track_id, parent_id, ts_ps, dur_ps, self_ps, name, category),
     until!(s.name LIKE 'autograd::engine::evaluate_function%', s) AS gradient_until_ps,
     until!(s.name LIKE 'Optimizer.step#%', s) AS update_until_ps,
-    arg!(s.args_json, "Input Dims"[0]) AS first_shape
+    arg!(s.args_json, "Input Dims"[0][0]) AS dim_0,
+    arg!(s.args_json, "Input Dims"[0][1]) AS dim_1,
+    arg!(s.args_json, "Input Dims"[0][2]) AS dim_2,
+    arg!(s.args_json, "Input Dims"[0][3]) AS dim_3,
+    arg!(s.args_json, "Input Dims"[0][4]) AS dim_4,
+    arg!(s.args_json, "Input Dims"[0][5]) AS dim_5,
+    CASE
+      WHEN arg!(s.args_json, "Input Dims"[0][0][0]) IS NOT NULL THEN s.args_json
+      WHEN s.name LIKE '%foreach%' OR s.name LIKE '%fused%' THEN s.args_json
+    END AS list_json
   FROM slice AS s
   INNER JOIN judged AS j ON j.of_source = s.source_id
   WHERE s.category = 'cpu_op' OR s.name LIKE 'Optimizer.%'
+),
+
+moments AS (
+  SELECT
+    columns!(m, id, run_id, host_id, source_id, track_id, parent_id, ts_ps, dur_ps, self_ps, name, category),
+    columns!(m, gradient_until_ps, update_until_ps, list_json),
+    CASE
+      WHEN m.dim_0 IS NOT NULL AND m.list_json IS NULL THEN CONCAT(
+        '[',
+        m.dim_0,
+        CASE WHEN m.dim_1 IS NULL THEN '' ELSE CONCAT(',', m.dim_1) END,
+        CASE WHEN m.dim_2 IS NULL THEN '' ELSE CONCAT(',', m.dim_2) END,
+        CASE WHEN m.dim_3 IS NULL THEN '' ELSE CONCAT(',', m.dim_3) END,
+        CASE WHEN m.dim_4 IS NULL THEN '' ELSE CONCAT(',', m.dim_4) END,
+        CASE WHEN m.dim_5 IS NULL THEN '' ELSE CONCAT(',', m.dim_5) END,
+        ']'
+      )
+    END AS first_shape
+  FROM dimensions AS m
 ),
 
 -- Within a backward pass nothing else runs on its thread: it is known by the op that comes before it.
 numbered AS (
   SELECT
     columns!(m, id, run_id, host_id, source_id, track_id, parent_id, ts_ps, dur_ps, self_ps, name, category),
-    columns!(m, gradient_until_ps, update_until_ps, first_shape),
+    columns!(m, gradient_until_ps, update_until_ps, first_shape, list_json),
     CASE WHEN m.gradient_until_ps IS NULL OR m.gradient_until_ps <= m.ts_ps THEN 1 ELSE 0 END AS outside,
     COALESCE(
       MAX(CASE WHEN m.gradient_until_ps IS NULL OR m.gradient_until_ps <= m.ts_ps THEN m.id END) OVER (
@@ -117,42 +145,27 @@ shapes AS (
 -- These take a parameter first when a model runs, and no gradient.
 taken AS (
   SELECT
-    columns!(n, source_id, name, ts_ps, first_shape),
+    columns!(n, source_id, name, ts_ps, first_shape, list_json),
     CASE WHEN n.ts_ps < n.update_until_ps THEN n.update_until_ps END AS updated_until_ps
   FROM numbered AS n
   WHERE
-    n.category = 'cpu_op' AND n.first_shape IS NOT NULL AND n.outside = 1
+    n.category = 'cpu_op' AND n.outside = 1 AND (n.first_shape IS NOT NULL OR n.list_json IS NOT NULL)
     AND n.name NOT IN (
       'aten::t', 'aten::transpose', 'aten::as_strided', 'aten::expand', 'aten::addmm', 'aten::embedding',
       'aten::detach', 'detach'
     )
 ),
 
-taken_shapes AS (
-  SELECT k.source_id, k.first_shape
-  FROM taken AS k
-  GROUP BY k.source_id, k.first_shape
-),
-
--- An op on a list of tensors takes all shapes of the list.
-matching AS (
-  SELECT
-    columns!(t, source_id, first_shape),
-    s.shape,
-    CAST(
-      FLOOR(
-        CAST(LENGTH(t.first_shape) - LENGTH(REPLACE(t.first_shape, s.shape, '')) AS DOUBLE) / LENGTH(s.shape)
-      ) AS BIGINT
-    ) AS held
-  FROM taken_shapes AS t
-  INNER JOIN shapes AS s
-    ON s.source_id = t.source_id AND STRPOS(t.first_shape, s.shape) > 0
-),
-
+-- An op on a list of tensors may take all of a shape that is in it.
 used AS (
-  SELECT columns!(k, source_id, name, updated_until_ps), k.ts_ps AS used_ps, columns!(m, shape, held)
+  SELECT columns!(k, source_id, name, updated_until_ps), k.ts_ps AS used_ps, s.shape, 1 AS held
   FROM taken AS k
-  INNER JOIN matching AS m ON m.source_id = k.source_id AND m.first_shape = k.first_shape
+  INNER JOIN shapes AS s ON s.source_id = k.source_id AND s.shape = k.first_shape
+  UNION ALL
+  SELECT columns!(k, source_id, name, updated_until_ps), k.ts_ps AS used_ps, s.shape, 1000000 AS held
+  FROM taken AS k
+  INNER JOIN shapes AS s ON s.source_id = k.source_id AND k.list_json LIKE CONCAT('%', s.shape, '%')
+  WHERE k.list_json IS NOT NULL
 ),
 
 updates AS (
