@@ -3,18 +3,17 @@
 Control characters move the cursor or set the title of a terminal; bidirectional marks make a name read as
 another one; some characters cannot be seen at all. Files and pipes get them as they are, since data must
 survive a round trip. A terminal gets escapes. What no encoder takes is replaced (`printable`).
+
+hidden_characters.txt lists these characters, for the page as well.
 """
 
 import re
+from pathlib import Path
 from typing import Any, TextIO
 
-_CHARACTERS = (
-    "\x00-\x1f\x7f-\x9f"  # C0 and C1: escape sequences, carriage returns, NUL
-    "\u00ad\u180e\u200b\u2060-\u2064\ufeff"  # nothing to see
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # bidirectional
-    "\u2028\u2029"  # line ends
-    "\ud800-\udfff\ufff9-\ufffb"  # lone surrogates cannot be encoded
-    "\U000e0000-\U000e007f"  # tags: invisible text
+_LISTED = Path(__file__).with_name("hidden_characters.txt").read_text(encoding="ascii").splitlines()
+_CHARACTERS = "".join(
+    "-".join(chr(int(end, 16)) for end in line.split(" ")[0].split("-")) for line in _LISTED
 )
 _HIDDEN = re.compile(f"[{_CHARACTERS}]")
 _LINES = re.compile(f"(?:\n|\r\n|\t)|([{_CHARACTERS}])")

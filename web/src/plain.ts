@@ -1,13 +1,10 @@
 // Names in a recording may hold anything. Text that this page shows has its hidden characters as escapes, as
-// on the terminal (stepscope/escapes.py): control characters, marks that turn the direction, and what nobody
-// can see.
+// on the terminal (stepscope/escapes.py).
 
-const HIDDEN = new RegExp(
-  "[\\x00-\\x1f\\x7f-\\x9f\\u00ad\\u180e\\u200b\\u2060-\\u2064\\ufeff\\u061c" +
-    "\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u206f" +
-    "\\u2028\\u2029\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]|\\p{Cs}",
-  "gu",
-);
+import listed from "../../src/stepscope/hidden_characters.txt?raw";
+
+const ranges = listed.replace(/^(\w+)-(\w+).*\n/gm, "\\u{$1}-\\u{$2}");
+const HIDDEN = new RegExp(`[${ranges}]`, "gu");
 const NAMED = new Map([
   ["\t", "\\t"],
   ["\n", "\\n"],
