@@ -187,16 +187,52 @@ ever AS (
   GROUP BY u.source_id, u.shape
 ),
 
+-- Of each shape, passes and ops in the order of time: an op takes the gradients of the pass before it.
+in_time AS (
+  SELECT
+    columns!(f, source_id, first_shape),
+    f.last_ps AS at_ps,
+    columns!(f, last_ps, next_ps),
+    '' AS name,
+    CAST(NULL AS BIGINT) AS updated_until_ps,
+    0 AS held
+  FROM followed AS f
+  UNION ALL
+  SELECT
+    u.source_id,
+    u.shape AS first_shape,
+    u.used_ps AS at_ps,
+    CAST(NULL AS BIGINT) AS last_ps,
+    CAST(NULL AS BIGINT) AS next_ps,
+    columns!(u, name, updated_until_ps, held)
+  FROM used AS u
+),
+
+after_pass AS (
+  SELECT
+    columns!(t, source_id, first_shape, at_ps, name, updated_until_ps, held),
+    MAX(t.last_ps) OVER (
+      PARTITION BY t.source_id, t.first_shape
+      ORDER BY nulls_last!(t.at_ps)
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS pass_ps,
+    MAX(t.next_ps) OVER (
+      PARTITION BY t.source_id, t.first_shape
+      ORDER BY nulls_last!(t.at_ps)
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS until_ps
+  FROM in_time AS t
+),
+
 uses AS (
   SELECT
     columns!(f, source_id, pass, first_shape),
     columns!(u, name, updated_until_ps),
     SUM(u.held) AS held_count
   FROM followed AS f
-  INNER JOIN used AS u
-    ON
-      u.source_id = f.source_id AND u.shape = f.first_shape
-      AND u.used_ps > f.last_ps AND u.used_ps < f.next_ps
+  INNER JOIN after_pass AS u
+    ON u.source_id = f.source_id AND u.first_shape = f.first_shape AND u.pass_ps = f.last_ps
+  WHERE u.held > 0 AND u.at_ps > u.pass_ps AND u.at_ps < u.until_ps
   GROUP BY columns!(f, source_id, pass, first_shape), columns!(u, name, updated_until_ps)
 ),
 
@@ -219,12 +255,13 @@ most_uses AS (
   GROUP BY columns!(u, source_id, pass, first_shape)
 ),
 
-later AS (
-  SELECT f.source_id, f.pass, COUNT(DISTINCT n.id) AS updates_left
-  FROM followed AS f
-  INNER JOIN numbered AS n
-    ON n.source_id = f.source_id AND n.name LIKE 'Optimizer.step#%' AND n.ts_ps > f.last_ps
-  GROUP BY f.source_id, f.pass
+-- The update before the last one: a gradient of an earlier time is followed by two.
+numbered_updates AS (
+  SELECT
+    columns!(n, source_id, ts_ps),
+    ROW_NUMBER() OVER (PARTITION BY n.source_id ORDER BY nulls_last!(n.ts_ps DESC, n.id)) AS position
+  FROM numbered AS n
+  WHERE n.name LIKE 'Optimizer.step#%'
 ),
 
 -- How many of them something may use: all but those that are made anew before.
@@ -232,7 +269,7 @@ bounded AS (
   SELECT
     columns!(f, source_id, pass, first_shape, tensors),
     CASE
-      WHEN e.uses IS NULL AND l.updates_left >= 2 THEN 0
+      WHEN e.uses IS NULL AND f.last_ps < l.ts_ps THEN 0
       WHEN COALESCE(m.most_used, 0) + f.made_next >= f.tensors AND m.most_used < f.tensors THEN m.most_used
       WHEN m.most_used IS NULL AND f.made_next >= f.tensors THEN 0
       ELSE f.tensors
@@ -241,7 +278,7 @@ bounded AS (
   LEFT JOIN most_uses AS m
     ON m.source_id = f.source_id AND m.pass = f.pass AND m.first_shape = f.first_shape
   LEFT JOIN ever AS e ON e.source_id = f.source_id AND e.shape = f.first_shape
-  LEFT JOIN later AS l ON l.source_id = f.source_id AND l.pass = f.pass
+  LEFT JOIN numbered_updates AS l ON l.source_id = f.source_id AND l.position = 2
 ),
 
 judged_gradients AS (
