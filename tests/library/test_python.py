@@ -192,13 +192,13 @@ def test_python_between_ops_names_the_line(python_ms: int, severity: str | None)
     assert (found[0]["share"], found[0]["lines"]) == (python_ms / 10, 2)
 
 
-@pytest.mark.parametrize(("file_format", "impact_ms"), [("run_metadata", None), ("xplane", 6)])
-def test_python_that_ops_call_is_not_between_them(file_format: str, impact_ms: int | None) -> None:
+@pytest.mark.parametrize(("producer", "impact_ms"), [("step_stats", None), ("tf_profiler", 6)])
+def test_python_that_ops_call_is_not_between_them(producer: str, impact_ms: int | None) -> None:
     """Two steps have 6 ms of Python. An op calls it for as long in one run, which was traced beside them."""
     tables = recorded()
     parts(tables, python=6, compute=4)
     tables.add("stack_part", step_id=0, stack_id=1, label="python", dur_ps=6 * MS)
-    tables.source(2, format=file_format)
+    tables.source(2, producer)
     tables.add("track", id=0, source_id=2, kind="thread")
     called = {"track_id": 0, "name": "PyFunc:PyFunc", "op_name": "PyFunc", "op_type": "PyFunc", "ts_ps": 0}
     tables.slices(2, [{**called, "dur_ps": 6 * MS}])

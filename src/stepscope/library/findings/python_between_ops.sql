@@ -39,8 +39,8 @@ sums AS (
   SELECT
     columns!(r, run_id, host_id),
     SUM(r.self_ps) AS called_ps,
-    COUNT(DISTINCT CASE WHEN o.format = 'run_metadata' THEN r.source_id END) AS traced_runs,
-    SUM(CASE WHEN o.format = 'run_metadata' THEN 0 ELSE 1 END) AS others
+    COUNT(DISTINCT CASE WHEN o.of_session THEN r.source_id END) AS traced_runs,
+    SUM(CASE WHEN o.of_session THEN 0 ELSE 1 END) AS others
   FROM rollup_op AS r
   INNER JOIN source AS o ON o.source_id = r.source_id
   WHERE r.layer = 'python'
