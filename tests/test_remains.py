@@ -1,4 +1,6 @@
-"""What a step would take without its cause: a number where that is known, else a bound, else nothing."""
+"""What a step would take without its cause: a number where that is known, else a bound, else nothing.
+
+Past 400 lines because it is a list: a cause, and what is said to remain without it."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -107,7 +107,7 @@ def _is_path(word: str) -> bool:
 
 
 def form_of(options: argparse.Namespace) -> str:
-    """What -format asks for. UsageError for a word that is none, and where there is no view to show so."""
+    """The format that -format names. UsageError for an unknown one, and for one without a view to show."""
     form: str = options.values.get("format", FORMATS[0])
     if form not in FORMATS:
         raise UsageError(

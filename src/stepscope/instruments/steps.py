@@ -150,7 +150,7 @@ def _is_of_devices(track: Mapping[str, Any]) -> bool:
 
 def _undelimited(store: Store, known: SourceFacts, marks: _Marks, alone: bool) -> list[Step]:
     """The steps of a recording in which nothing marks them: the sessions it was merged from, or one. None if
-    all events have the same time, as in a profile of memory. alone: no recorder says that it is one step."""
+    all events have the same time, as in a memory profile. alone: no recorder says that it is one step."""
     facts = store.facts
     start, end = facts["start_ps"], facts["end_ps"]
     # Moments such as the end of the recorder's own window stretch nothing.

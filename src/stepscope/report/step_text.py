@@ -34,7 +34,7 @@ _LONGEST_TURN = 8
 _MOST_GROUPS = 6
 """Groups of steps that get a sentence each; a table has the others."""
 _MOST_LEFT_OUT = 3
-"""Reasons why averages leave steps out that are told, and steps of one reason that are numbered."""
+"""How many reasons for leaving steps out are given, and how many steps are listed for each."""
 
 
 def steps_of_kind(row: Mapping[str, Any], number: int) -> str:

@@ -1,15 +1,15 @@
--- Gradients are computed that nothing uses
+-- Backward passes compute unused gradients
 --
 -- question: How long do backward passes of PyTorch go on for gradients that no op reads afterwards, on a processor?
 -- reads: slice, rollup_op, track_place
 -- severity: medium from a quarter of the time of ops, low from a twentieth
--- impact: Backward passes go on for gradients of {tensors} {tensors:tensor|tensors} that no optimizer updates and no
---   other op reads: {share} of the time of ops, {impact_ps} in {passes} {passes:pass|passes}. The last one has the
+-- impact: Computing the gradients of {tensors} {tensors:tensor|tensors} that no optimizer updates and no other op reads
+--   takes {impact_ps} in {passes} backward {passes:pass|passes}: {share} of the time of ops. The last gradient has the
 --   shape {shape}.
 -- action: Call requires_grad_(False) on a model that is not trained. Where another model is trained on its output,
 --   call detach() on that, as on what a generator gives to the discriminator.
--- notes: Tensors are told apart by their shapes: one with the shape of another that is used counts as used. Only
---   of recordings with shapes and without a device.
+-- notes: Tensors are told apart by shape alone: a tensor counts as used if another of its shape is. Only for
+--   recordings with shapes and without a device.
 -- weakened_by: lost, capped, truncated, missing
 -- reasoning: backward() computes the gradients of all tensors with requires_grad that the loss comes from, whichever
 --   optimizer the program steps. zero_grad() throws the others away, or they add up unseen.
@@ -72,7 +72,8 @@ moments AS (
         CASE WHEN m.dim_5 IS NULL THEN '' ELSE CONCAT(',', m.dim_5) END,
         ']'
       )
-    END AS first_shape
+    END AS first_shape,
+    CASE WHEN m.gradient_until_ps IS NULL OR m.gradient_until_ps <= m.ts_ps THEN 1 ELSE 0 END AS outside
   FROM dimensions AS m
 ),
 
@@ -80,10 +81,9 @@ moments AS (
 numbered AS (
   SELECT
     columns!(m, id, run_id, host_id, source_id, track_id, parent_id, ts_ps, dur_ps, self_ps, name, category),
-    columns!(m, gradient_until_ps, update_until_ps, first_shape, list_json),
-    CASE WHEN m.gradient_until_ps IS NULL OR m.gradient_until_ps <= m.ts_ps THEN 1 ELSE 0 END AS outside,
+    columns!(m, gradient_until_ps, update_until_ps, first_shape, list_json, outside),
     COALESCE(
-      MAX(CASE WHEN m.gradient_until_ps IS NULL OR m.gradient_until_ps <= m.ts_ps THEN m.id END) OVER (
+      MAX(CASE WHEN m.outside = 1 THEN m.id END) OVER (
         PARTITION BY m.track_id
         ORDER BY nulls_last!(m.ts_ps, m.dur_ps DESC, m.id)
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
